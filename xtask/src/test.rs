@@ -1,0 +1,93 @@
+//! `cargo xtask test`: everything, or what one vendor must pass.
+
+use crate::cli::TestOptions;
+use crate::command::Cmd;
+use crate::tally::Tally;
+use crate::vendor::Vendor;
+use crate::{arrows, tidy};
+
+/// Runs the tests that `options` ask for and reports their sum.
+pub(crate) fn run(options: TestOptions) -> Result<(), String> {
+    let mut run = Run {
+        options,
+        tally: Tally::default(),
+        failures: Vec::new(),
+    };
+    match options.vendor {
+        Some(vendor) => run.vendor(vendor)?,
+        None => run.everything()?,
+    }
+    run.report()
+}
+
+struct Run {
+    options: TestOptions,
+    tally: Tally,
+    failures: Vec<String>,
+}
+
+impl Run {
+    fn everything(&mut self) -> Result<(), String> {
+        if !self.options.list {
+            self.note(tidy::run())?;
+            self.note(arrows::run())?;
+        }
+        self.cargo_test("--workspace", &[])
+    }
+
+    fn vendor(&mut self, vendor: Vendor) -> Result<(), String> {
+        self.cargo_test(&format!("-p {}", vendor.package()), &[])?;
+        let required: &[&str] = if self.options.require_device {
+            &["--require-device"]
+        } else {
+            &[]
+        };
+        self.cargo_test(&format!("-p gpu-conformance --test {vendor}"), required)
+    }
+
+    fn cargo_test(&mut self, selection: &str, harness: &[&str]) -> Result<(), String> {
+        let mut command = Cmd::cargo("test").words(selection);
+        if self.options.keep_going {
+            command = command.args(&["--no-fail-fast"]);
+        }
+        let list: &[&str] = if self.options.list { &["--list"] } else { &[] };
+        if !(harness.is_empty() && list.is_empty()) {
+            command = command.args(&["--"]).args(harness).args(list);
+        }
+        let result = command.run_tests(&mut self.tally);
+        self.note(result)
+    }
+
+    /// Ends the run at a failure, or keeps it for the report when asked to keep going.
+    fn note(&mut self, result: Result<(), String>) -> Result<(), String> {
+        match result {
+            Err(failure) if self.options.keep_going => {
+                eprintln!("xtask: {failure}");
+                self.failures.push(failure);
+                Ok(())
+            }
+            other => other,
+        }
+    }
+
+    fn report(&self) -> Result<(), String> {
+        let (count, what) = if self.options.list {
+            (
+                self.tally.listed(),
+                "no test was listed: is the selection right?",
+            )
+        } else {
+            (self.tally.ran(), "no test ran: is the selection right?")
+        };
+        if self.options.list {
+            println!("{count} tests listed");
+        } else {
+            println!("{}", self.tally);
+        }
+        match self.failures.as_slice() {
+            [] if count == 0 => Err(what.to_owned()),
+            [] => Ok(()),
+            failures => Err(format!("unmet:\n  {}", failures.join("\n  "))),
+        }
+    }
+}

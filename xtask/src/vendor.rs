@@ -1,0 +1,88 @@
+//! The vendors that there are: one enum, one line a vendor in each table.
+//!
+//! A vendor is entered here when its crate and its conformance instance exist, never before.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// A vendor. Its `Display` is the name of its Cargo feature in `tensor-core`, of its conformance
+/// instance and of `--vendor`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Vendor {
+    /// The host's own processor.
+    Host,
+    /// The test vendor whose work waits until the test releases it. Not a feature: no user has it.
+    Held,
+}
+
+/// What a run proves, and nothing more than that.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Rung {
+    /// The vendor's own device did the work.
+    Device,
+    /// A vendor made for tests did the work, in host memory.
+    TestVendor,
+}
+
+impl Vendor {
+    /// Every vendor, in the order of reports.
+    pub(crate) const ALL: [Self; 2] = [Self::Host, Self::Held];
+
+    /// The crate that implements it.
+    pub(crate) const fn package(self) -> &'static str {
+        match self {
+            Self::Host => "gpu-host",
+            Self::Held => "gpu-held",
+        }
+    }
+
+    /// The Cargo feature of `tensor-core` that turns it on, where there is one.
+    pub(crate) const fn feature(self) -> Option<&'static str> {
+        match self {
+            Self::Host => Some("host"),
+            Self::Held => None,
+        }
+    }
+
+    /// What a passing run on a CI runner proves.
+    pub(crate) const fn rung(self) -> Rung {
+        match self {
+            Self::Host => Rung::Device,
+            Self::Held => Rung::TestVendor,
+        }
+    }
+}
+
+impl fmt::Display for Vendor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Host => "host",
+            Self::Held => "held",
+        })
+    }
+}
+
+impl FromStr for Vendor {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Self, String> {
+        Self::ALL
+            .into_iter()
+            .find(|vendor| vendor.to_string() == name)
+            .ok_or_else(|| format!("there is no vendor `{name}`; there are {}", names()))
+    }
+}
+
+impl fmt::Display for Rung {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Device => "device",
+            Self::TestVendor => "test vendor",
+        })
+    }
+}
+
+/// The names of all vendors, for messages.
+pub(crate) fn names() -> String {
+    Vendor::ALL.map(|vendor| vendor.to_string()).join(", ")
+}
