@@ -183,7 +183,10 @@ impl<'a> Factor<'a> {
     /// The view as it is.
     #[must_use]
     pub const fn plain(view: View<'a>) -> Self {
-        Self { view, conjugated: false }
+        Self {
+            view,
+            conjugated: false,
+        }
     }
 }
 

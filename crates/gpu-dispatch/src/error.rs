@@ -59,7 +59,10 @@ pub enum Error {
 impl Error {
     /// An [`Invalid`](Self::Invalid).
     pub(crate) fn invalid(op: &'static str, detail: impl Into<String>) -> Self {
-        Self::Invalid { op, detail: detail.into() }
+        Self::Invalid {
+            op,
+            detail: detail.into(),
+        }
     }
 
     /// A [`Gpu`](Self::Gpu).

@@ -73,7 +73,11 @@ impl Step {
     pub(crate) fn op(&self) -> Op<'_> {
         let mut layouts = self.layouts.iter();
         self.shape.map_views(|view| match layouts.next() {
-            Some(layout) => View { dims: &layout.dims, strides: &layout.strides, ..view },
+            Some(layout) => View {
+                dims: &layout.dims,
+                strides: &layout.strides,
+                ..view
+            },
             None => view,
         })
     }

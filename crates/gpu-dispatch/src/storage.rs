@@ -1,0 +1,536 @@
+//! A storage: a range of device memory, who wrote and read it last, and its handles.
+//!
+//! Promises that a record goes back for reuse exactly once, when its last handle is gone, with the
+//! frontier of everything that touches it. The record and its block are recycled as one, so that a
+//! grant in steady state allocates nothing. Knows nothing of dtypes or shapes.
+
+use crate::engine::Shared;
+use crate::error::Error;
+use crate::lane::Track;
+use crate::memory::{Block, Frontier, Owner};
+use crate::sync::{Arc, AtomicBool, AtomicU64, AtomicUsize, Instant, Mutex, Ordering, fence, lock};
+use crate::vendor;
+use crate::verdict::Verdicts;
+use gpu_seam::{Arg, Execute, GpuError};
+use smallvec::SmallVec;
+use std::any::Any;
+use std::fmt;
+
+/// What stands behind the handles of one storage.
+pub(crate) struct Record<B: Execute> {
+    pub(crate) engine: Arc<Shared<B>>,
+    /// The lane it was granted to, and is reused on.
+    pub(crate) home: Arc<Track<B>>,
+    /// `None` when it has no bytes.
+    block: Option<Block<B>>,
+    handles: AtomicUsize,
+    bytes: AtomicUsize,
+    /// Never reused: the identity of this grant.
+    grant: AtomicU64,
+    /// The last submission on the home lane that wrote it; 0 for none.
+    written: AtomicU64,
+    /// Whether `marks` holds anything: the hot path looks no further when it does not.
+    marked: AtomicBool,
+    marks: Mutex<Marks<B>>,
+}
+
+/// What is out of the ordinary about a storage.
+struct Marks<B: Execute> {
+    /// Its last writer, when that was another lane.
+    writer: Option<(Arc<Track<B>>, u64)>,
+    /// Its last reader on each other lane.
+    readers: SmallVec<[(Arc<Track<B>>, u64); 2]>,
+    /// Indexing operations that it depends on.
+    verdicts: Verdicts,
+    /// Why its bytes must never be seen.
+    failure: Option<Error>,
+}
+
+impl<B: Execute> Record<B> {
+    pub(crate) fn new(
+        engine: Arc<Shared<B>>,
+        home: Arc<Track<B>>,
+        block: Option<Block<B>>,
+    ) -> Self {
+        Self {
+            engine,
+            home,
+            block,
+            handles: AtomicUsize::new(0),
+            bytes: AtomicUsize::new(0),
+            grant: AtomicU64::new(0),
+            written: AtomicU64::new(0),
+            marked: AtomicBool::new(false),
+            marks: Mutex::new(Marks {
+                writer: None,
+                readers: SmallVec::new(),
+                verdicts: SmallVec::new(),
+                failure: None,
+            }),
+        }
+    }
+
+    /// Makes a fresh or recycled record the storage of a new grant; gives its first handle.
+    pub(crate) fn grant(self: Arc<Self>, bytes: usize) -> Storage<B> {
+        self.bytes.store(bytes, Ordering::Relaxed);
+        self.grant
+            .store(self.engine.next_grant(), Ordering::Relaxed);
+        self.written.store(0, Ordering::Relaxed);
+        self.handles.store(1, Ordering::Release);
+        self.engine.usage.grant(bytes);
+        Storage(Handle(Some(self)))
+    }
+
+    pub(crate) fn bytes(&self) -> usize {
+        self.bytes.load(Ordering::Relaxed)
+    }
+
+    /// A range of its block as an argument. The range was validated; one outside answers a bug
+    /// report, never a wild access.
+    pub(crate) fn arg(&self, offset: usize, len: usize) -> Result<Arg<'_, B>, GpuError> {
+        self.block
+            .as_ref()
+            .and_then(|block| block.arg(offset, len))
+            .ok_or_else(|| GpuError::Broken {
+                detail: format!(
+                    "a bug in gpu-dispatch: bytes {offset}+{len} of a storage of {} bytes",
+                    self.bytes()
+                ),
+            })
+    }
+
+    /// Bytes from the start of the storage to the end of its block.
+    pub(crate) fn capacity(&self) -> usize {
+        self.block.as_ref().map_or(0, Block::len)
+    }
+
+    /// Notes that submission `seq` of `track` wrote it; nothing else touches it at that point
+    /// without being ordered before.
+    pub(crate) fn set_written(&self, track: &Arc<Track<B>>, seq: u64) {
+        if Arc::ptr_eq(track, &self.home) {
+            self.written.fetch_max(seq, Ordering::AcqRel);
+            if self.marked.load(Ordering::Acquire) {
+                lock(&self.marks).writer = None;
+            }
+        } else {
+            let mut marks = lock(&self.marks);
+            marks.writer = Some((Arc::clone(track), seq));
+            self.marked.store(true, Ordering::Release);
+        }
+    }
+
+    /// Notes that submission `seq` of `track` reads it. Readers on the home lane need no note.
+    pub(crate) fn add_reader(&self, track: &Arc<Track<B>>, seq: u64) {
+        if Arc::ptr_eq(track, &self.home) {
+            return;
+        }
+        let mut marks = lock(&self.marks);
+        match marks
+            .readers
+            .iter_mut()
+            .find(|(reader, _)| Arc::ptr_eq(reader, track))
+        {
+            Some((_, last)) => *last = seq.max(*last),
+            None => {
+                marks
+                    .readers
+                    .retain(|(reader, seq)| !reader.is_complete(*seq));
+                marks.readers.push((Arc::clone(track), seq));
+            }
+        }
+        self.marked.store(true, Ordering::Release);
+    }
+
+    /// Makes it depend on `verdicts`.
+    pub(crate) fn add_verdicts(&self, verdicts: Verdicts) {
+        if !verdicts.is_empty() {
+            lock(&self.marks).verdicts.extend(verdicts);
+            self.marked.store(true, Ordering::Release);
+        }
+    }
+
+    /// Makes it failed for good.
+    pub(crate) fn fail(&self, failure: Error) {
+        lock(&self.marks).failure.get_or_insert(failure);
+        self.marked.store(true, Ordering::Release);
+    }
+
+    /// Its failure, if known; its open verdicts are added to `open`.
+    pub(crate) fn inspect(&self, open: &mut Verdicts) -> Result<(), Error> {
+        if !self.marked.load(Ordering::Acquire) {
+            return Ok(());
+        }
+        let mut marks = lock(&self.marks);
+        if let Some(failure) = &marks.failure {
+            return Err(failure.clone());
+        }
+        if let Some(failure) = marks.verdicts.iter().find_map(|verdict| verdict.failure()) {
+            marks.failure = Some(failure.clone());
+            return Err(failure);
+        }
+        marks.verdicts.retain(|verdict| verdict.is_open());
+        open.extend(marks.verdicts.iter().cloned());
+        Ok(())
+    }
+
+    /// The submission that wrote it last, `None` when that has been seen to complete.
+    pub(crate) fn pending_writer(&self) -> Option<(Arc<Track<B>>, u64)> {
+        if self.marked.load(Ordering::Acquire)
+            && let Some((track, seq)) = &lock(&self.marks).writer
+        {
+            return (!track.is_complete(*seq)).then(|| (Arc::clone(track), *seq));
+        }
+        let seq = self.written.load(Ordering::Acquire);
+        (!self.home.is_complete(seq)).then(|| (Arc::clone(&self.home), seq))
+    }
+
+    /// Whether work on `track` sees its bytes without a wait: written on that lane itself.
+    pub(crate) fn is_ordered_on(&self, track: &Arc<Track<B>>) -> bool {
+        Arc::ptr_eq(track, &self.home) && !self.marked.load(Ordering::Acquire)
+    }
+
+    /// Everything that must have completed before bytes may be overwritten by anyone: the last
+    /// writer, the readers on other lanes, and all that the home lane was given.
+    pub(crate) fn frontier(&self) -> SmallVec<[(Arc<Track<B>>, u64); 2]> {
+        let mut all = SmallVec::new();
+        let seq = self.home.published_seq();
+        if !self.home.is_complete(seq) {
+            all.push((Arc::clone(&self.home), seq));
+        }
+        if self.marked.load(Ordering::Acquire) {
+            let marks = lock(&self.marks);
+            let others = marks.writer.iter().chain(&marks.readers);
+            all.extend(
+                others
+                    .filter(|(track, seq)| !track.is_complete(*seq))
+                    .cloned(),
+            );
+        }
+        all
+    }
+
+    /// Whether this handle is the only one: a writer may then write in place.
+    pub(crate) fn is_unique(&self) -> bool {
+        self.handles.load(Ordering::Acquire) == 1
+    }
+
+    /// Clears what a grant left behind; gives the points on other lanes that are still to complete.
+    fn clear(&self) -> Frontier {
+        if !self.marked.swap(false, Ordering::AcqRel) {
+            return Frontier::new();
+        }
+        let mut marks = lock(&self.marks);
+        let others = marks.writer.iter().chain(&marks.readers);
+        let open = others
+            .filter(|(track, seq)| !track.is_complete(*seq))
+            .map(|(track, seq)| (track.id, *seq))
+            .collect();
+        marks.writer = None;
+        marks.readers.clear();
+        marks.verdicts.clear();
+        marks.failure = None;
+        open
+    }
+}
+
+impl<B: Execute> Retire for Record<B> {
+    fn handles(&self) -> &AtomicUsize {
+        &self.handles
+    }
+
+    /// The last handle is gone.
+    fn retire(self: Arc<Self>) {
+        let engine = &self.engine;
+        if engine.generation != vendor::generation() {
+            // A forked child: no lock may be taken, nothing may be given back.
+            std::mem::forget(self);
+            return;
+        }
+        let bytes = self.bytes();
+        engine.usage.release(bytes);
+        let foreign = self.clear();
+        let Some(block) = &self.block else { return };
+        let seq = self.home.published_seq();
+        let idle = foreign.is_empty() && self.home.is_complete(seq);
+        if !engine.is_open() {
+            if idle {
+                engine.pool.release(block, Owner::Anyone);
+            } else {
+                engine.quarantine(block.len(), &self.home);
+            }
+            engine.storage_gone();
+            return;
+        }
+        if !foreign.is_empty() {
+            let mut frontier = foreign;
+            frontier.push((self.home.id, seq));
+            engine.pool.release(block, Owner::Nobody(frontier));
+            return;
+        }
+        let (home, len) = (Arc::clone(&self.home), block.len());
+        if home.retired.load(Ordering::Acquire) {
+            engine.pool.release(block, Owner::Lane { id: home.id, seq });
+            return;
+        }
+        let engine = Arc::clone(engine);
+        match home.bins.keep(self, len) {
+            // Closed meanwhile, after the bins were emptied: nobody would empty them again.
+            Ok(()) if !engine.is_open() || home.retired.load(Ordering::Acquire) => {
+                engine.flush(&home);
+            }
+            Ok(()) => {}
+            Err(record) => {
+                if let Some(block) = &record.block {
+                    engine.pool.release(block, Owner::Lane { id: home.id, seq });
+                }
+            }
+        }
+    }
+}
+
+impl<B: Execute> Record<B> {
+    /// Gives the block of a binned record back to the pool.
+    pub(crate) fn unbin(&self) {
+        if let Some(block) = &self.block {
+            let seq = self.home.published_seq();
+            let owner = if self.home.is_complete(seq) {
+                Owner::Anyone
+            } else {
+                Owner::Lane {
+                    id: self.home.id,
+                    seq,
+                }
+            };
+            self.engine.pool.release(block, owner);
+        }
+    }
+}
+
+/// What a counted handle needs of what stands behind it.
+pub(crate) trait Retire: Send + Sync + 'static {
+    /// How many handles there are.
+    fn handles(&self) -> &AtomicUsize;
+    /// Called once, by the last handle.
+    fn retire(self: Arc<Self>);
+}
+
+/// A counted reference. The count is apart from the `Arc`'s own, so that the last handle can put
+/// the record back without freeing it.
+struct Handle<R: Retire + ?Sized>(Option<Arc<R>>);
+
+impl<R: Retire + ?Sized> Clone for Handle<R> {
+    fn clone(&self) -> Self {
+        if let Some(record) = &self.0 {
+            record.handles().fetch_add(1, Ordering::Relaxed);
+        }
+        Self(self.0.clone())
+    }
+}
+
+impl<R: Retire + ?Sized> Drop for Handle<R> {
+    fn drop(&mut self) {
+        if let Some(record) = self.0.take()
+            && record.handles().fetch_sub(1, Ordering::Release) == 1
+        {
+            // What other handles did happens before the reuse.
+            fence(Ordering::Acquire);
+            record.retire();
+        }
+    }
+}
+
+/// A range of an engine's device memory: pending, then ready or failed.
+///
+/// A handle: clones name the same bytes, and the memory is reused once the last is gone and the
+/// device is done with it. Dropping never waits. Forgetting it leaks it.
+pub struct Storage<B: Execute>(Handle<Record<B>>);
+
+impl<B: Execute> Clone for Storage<B> {
+    fn clone(&self) -> Self {
+        Self(self.0.clone())
+    }
+}
+
+impl<B: Execute> Storage<B> {
+    pub(crate) fn record(&self) -> &Arc<Record<B>> {
+        match &self.0.0 {
+            Some(record) => record,
+            None => unreachable!("a handle is emptied only by its drop"),
+        }
+    }
+
+    /// Its length in bytes.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.record().bytes()
+    }
+
+    /// Whether it has no bytes.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The number of this grant: never reused within the process's engine.
+    #[must_use]
+    pub fn grant_id(&self) -> u64 {
+        self.record().grant.load(Ordering::Relaxed)
+    }
+
+    /// The vendor allocation it lies in and its first byte there; `None` when it has no bytes.
+    #[must_use]
+    pub fn place(&self) -> Option<(gpu_seam::StorageIdentity, usize)> {
+        self.record().block.as_ref().map(Block::place)
+    }
+
+    /// Whether its bytes may be seen now. Does not block.
+    ///
+    /// # Errors
+    /// Why they never may be: the original cause.
+    pub fn poll(&self) -> Result<bool, Error> {
+        self.record().engine.poll_storage(self.record())
+    }
+
+    /// Waits until its bytes may be seen.
+    ///
+    /// # Errors
+    /// Why they never may be: the original cause.
+    pub fn wait(&self) -> Result<(), Error> {
+        self.record().engine.wait_storage(self.record(), None)
+    }
+
+    /// Waits until its bytes may be seen, or until `deadline`.
+    ///
+    /// # Errors
+    /// [`Error::Deadline`], or why they never may be.
+    pub fn wait_until(&self, deadline: Instant) -> Result<(), Error> {
+        self.record()
+            .engine
+            .wait_storage(self.record(), Some(deadline))
+    }
+
+    /// The same storage with its vendor erased.
+    #[must_use]
+    pub fn erase(self) -> DynStorage {
+        let mut handle = self.0;
+        let record = handle.0.take();
+        DynStorage(Handle(record.map(|record| record as Arc<dyn AnyRecord>)))
+    }
+}
+
+impl<B: Execute> fmt::Debug for Storage<B> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Storage")
+            .field("grant", &self.grant_id())
+            .field("bytes", &self.len())
+            .field("lane", &self.record().home.id)
+            .finish_non_exhaustive()
+    }
+}
+
+/// What an erased storage can do.
+trait AnyRecord: Retire {
+    fn len(&self) -> usize;
+    fn poll(&self) -> Result<bool, Error>;
+    fn wait(&self, deadline: Option<Instant>) -> Result<(), Error>;
+    fn as_any(&self) -> &dyn Any;
+    fn into_any(self: Arc<Self>) -> Arc<dyn Any + Send + Sync>;
+}
+
+impl<B: Execute> AnyRecord for Record<B> {
+    fn len(&self) -> usize {
+        self.bytes()
+    }
+
+    fn poll(&self) -> Result<bool, Error> {
+        self.engine.poll_storage(self)
+    }
+
+    fn wait(&self, deadline: Option<Instant>) -> Result<(), Error> {
+        self.engine.wait_storage(self, deadline)
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+
+    fn into_any(self: Arc<Self>) -> Arc<dyn Any + Send + Sync> {
+        self
+    }
+}
+
+/// A [`Storage`] whose vendor is not in the type.
+#[derive(Clone)]
+pub struct DynStorage(Handle<dyn AnyRecord>);
+
+impl DynStorage {
+    fn any(&self) -> &dyn AnyRecord {
+        match &self.0.0 {
+            Some(record) => &**record,
+            None => unreachable!("a handle is emptied only by its drop"),
+        }
+    }
+
+    /// What stands behind it, if it is of vendor `B`.
+    pub(crate) fn record<B: Execute>(&self) -> Option<&Record<B>> {
+        self.any().as_any().downcast_ref()
+    }
+
+    /// The typed storage, if it is of vendor `B`; a new handle.
+    #[must_use]
+    pub fn typed<B: Execute>(&self) -> Option<Storage<B>> {
+        self.record::<B>()?;
+        let mut handle = self.0.clone();
+        let record = handle.0.take()?.into_any().downcast::<Record<B>>().ok()?;
+        Some(Storage(Handle(Some(record))))
+    }
+
+    /// Gives this handle up, leaving an empty one that only a new value may follow.
+    pub(crate) fn release(&mut self) {
+        drop(std::mem::replace(&mut self.0, Handle(None)));
+    }
+
+    /// Its length in bytes.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.any().len()
+    }
+
+    /// Whether it has no bytes.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// As [`Storage::poll`].
+    ///
+    /// # Errors
+    /// As there.
+    pub fn poll(&self) -> Result<bool, Error> {
+        self.any().poll()
+    }
+
+    /// As [`Storage::wait`].
+    ///
+    /// # Errors
+    /// As there.
+    pub fn wait(&self) -> Result<(), Error> {
+        self.any().wait(None)
+    }
+
+    /// As [`Storage::wait_until`].
+    ///
+    /// # Errors
+    /// As there.
+    pub fn wait_until(&self, deadline: Instant) -> Result<(), Error> {
+        self.any().wait(Some(deadline))
+    }
+}
+
+impl fmt::Debug for DynStorage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("DynStorage")
+            .field("bytes", &self.len())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,111 @@
+//! A fixed ring of staging chunks for one direction.
+//!
+//! Promises that no more than its number of chunks ever exists, that a chunk is handed out only when
+//! the copies that name it have been seen to complete, and that it is charged once, when it is
+//! created. Knows nothing of what is copied.
+
+use crate::engine::Shared;
+use crate::error::Error;
+use crate::lane::Track;
+use crate::sync::{Arc, Mutex, Ordering, lock};
+use crate::vendor::Vendor;
+use gpu_seam::{Direction, Execute};
+
+/// The ring.
+pub(crate) struct Ring<B: Execute> {
+    direction: Direction,
+    /// Bytes of one chunk, a multiple of the copy granularity.
+    pub(crate) chunk: usize,
+    chunks: usize,
+    inner: Mutex<Inner<B>>,
+}
+
+struct Inner<B: Execute> {
+    /// How many chunks exist or are being created.
+    made: usize,
+    idle: Vec<Slot<B>>,
+}
+
+/// One chunk.
+pub(crate) struct Slot<B: Execute> {
+    pub(crate) staging: B::Staging,
+    /// The last submission that names it, until that has been seen to complete.
+    pub(crate) busy: Option<(Arc<Track<B>>, u64)>,
+}
+
+impl<B: Execute> Ring<B> {
+    pub(crate) fn new(direction: Direction, chunk: usize, chunks: usize) -> Self {
+        Self {
+            direction,
+            chunk,
+            chunks,
+            inner: Mutex::new(Inner {
+                made: 0,
+                idle: Vec::new(),
+            }),
+        }
+    }
+
+    /// A chunk that nothing submitted names; `None` when all are in use.
+    pub(crate) fn take(
+        &self,
+        shared: &Shared<B>,
+        op: &'static str,
+    ) -> Result<Option<Slot<B>>, Error> {
+        {
+            let mut inner = lock(&self.inner);
+            let free = inner.idle.iter().position(|slot| {
+                slot.busy
+                    .as_ref()
+                    .is_none_or(|(track, seq)| track.is_complete(*seq))
+            });
+            if let Some(at) = free {
+                let mut slot = inner.idle.swap_remove(at);
+                slot.busy = None;
+                return Ok(Some(slot));
+            }
+            if inner.made == self.chunks {
+                return Ok(None);
+            }
+            inner.made += 1;
+        }
+        match shared.vendor.alloc_staging(self.chunk, self.direction) {
+            Ok(staging) => {
+                shared.budget.reserve(self.chunk);
+                shared
+                    .usage
+                    .staging
+                    .fetch_add(self.chunk, Ordering::Relaxed);
+                Ok(Some(Slot {
+                    staging,
+                    busy: None,
+                }))
+            }
+            Err(cause) => {
+                let mut inner = lock(&self.inner);
+                inner.made -= 1;
+                // With one chunk at least, the transfer goes on through that.
+                if inner.made > 0 {
+                    tracing::warn!(%cause, "the staging ring stays shorter than asked");
+                    return Ok(None);
+                }
+                drop(inner);
+                Err(shared.failed(op, cause))
+            }
+        }
+    }
+
+    /// Gives a chunk back; its `busy` says from when on it is free.
+    pub(crate) fn give(&self, slot: Slot<B>) {
+        lock(&self.inner).idle.push(slot);
+    }
+
+    /// Gives every idle chunk back to the device. Called when nothing is submitted any more.
+    pub(crate) fn destroy(&self, vendor: &Vendor<B>) {
+        for slot in std::mem::take(&mut lock(&self.inner).idle) {
+            if let Err(cause) = vendor.free_staging(slot.staging) {
+                tracing::warn!(%cause, "the device refused to free staging memory");
+            }
+        }
+    }
+}
