@@ -1,1 +1,8 @@
-//! (in progress)
+//! `Tensor` and `Device` over whichever device there is.
+
+mod dtype;
+mod error;
+
+pub use dtype::{Element, ElementBytes, Number, NumberRefused, dtype_from_name};
+pub use error::{Described, Error, ErrorKind};
+pub use gpu_seam::DType;
