@@ -87,14 +87,20 @@ impl Error {
     }
 
     fn new(op: &'static str, cause: Cause) -> Self {
-        Self(Box::new(Inner { op, operands: Vec::new(), cause }))
+        Self(Box::new(Inner {
+            op,
+            operands: Vec::new(),
+            cause,
+        }))
     }
 
     /// The same error with the tensors that were involved.
     #[must_use]
     pub(crate) fn with_operands(mut self, operands: impl IntoIterator<Item = Described>) -> Self {
         // A concat of a million tensors must not make an error of a million shapes.
-        self.0.operands.extend(operands.into_iter().take(MOST_OPERANDS));
+        self.0
+            .operands
+            .extend(operands.into_iter().take(MOST_OPERANDS));
         self
     }
 
@@ -174,7 +180,11 @@ const fn of_seam(kind: SeamError) -> ErrorKind {
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Inner { op, operands, cause } = &*self.0;
+        let Inner {
+            op,
+            operands,
+            cause,
+        } = &*self.0;
         f.write_str(op)?;
         for (at, operand) in operands.iter().enumerate() {
             write!(f, "{}{operand}", if at == 0 { " of " } else { ", " })?;
@@ -220,9 +230,16 @@ impl<T: fmt::Display> fmt::Display for Shown<'_, T> {
 
 impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Inner { op, operands, cause } = &*self.0;
+        let Inner {
+            op,
+            operands,
+            cause,
+        } = &*self.0;
         let mut debug = f.debug_struct("Error");
-        debug.field("op", op).field("kind", &self.kind()).field("operands", operands);
+        debug
+            .field("op", op)
+            .field("kind", &self.kind())
+            .field("operands", operands);
         match cause {
             Cause::Invalid(detail) => debug.field("detail", detail),
             Cause::Engine(cause) => debug.field("cause", cause),

@@ -2,7 +2,9 @@
 
 mod dtype;
 mod error;
+mod shape;
 
 pub use dtype::{Element, ElementBytes, Number, NumberRefused, dtype_from_name};
 pub use error::{Described, Error, ErrorKind};
 pub use gpu_seam::DType;
+pub use shape::{Axes, Axis, Extent, Extents, Layout, Shape, Slice};

@@ -45,7 +45,10 @@ pub trait ElementBytes: bytemuck::Pod + Send + Sync {
     #[must_use]
     fn zeros(len: usize) -> Option<Vec<Self>> {
         // An overflowing or absurd length is an answer here; `vec![0; len]` would abort.
-        if len.checked_mul(size_of::<Self>()).is_none_or(|bytes| isize::try_from(bytes).is_err()) {
+        if len
+            .checked_mul(size_of::<Self>())
+            .is_none_or(|bytes| isize::try_from(bytes).is_err())
+        {
             return None;
         }
         try_zeroed_slice_box(len).ok().map(Vec::from)
@@ -127,7 +130,10 @@ mod tests {
     fn agrees<T: Element>(one: T) {
         let scalar = one.scalar();
         assert_eq!(scalar, Scalar::one(T::DTYPE));
-        assert_eq!(&scalar.to_le_bytes()[..T::DTYPE.size()], T::as_bytes(&[one]));
+        assert_eq!(
+            &scalar.to_le_bytes()[..T::DTYPE.size()],
+            T::as_bytes(&[one])
+        );
         assert_eq!(size_of::<T>(), T::DTYPE.size());
         assert_eq!(align_of::<T>(), T::DTYPE.align());
     }

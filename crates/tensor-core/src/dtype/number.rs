@@ -40,14 +40,19 @@ impl Number {
     /// # Errors
     /// When its kind does not go into `dtype`, or its value is outside the range: see the module.
     pub fn to_scalar(self, dtype: DType) -> Result<Scalar, NumberRefused> {
-        self.converted(dtype).ok_or(NumberRefused { number: self, dtype })
+        self.converted(dtype).ok_or(NumberRefused {
+            number: self,
+            dtype,
+        })
     }
 
     fn converted(self, dtype: DType) -> Option<Scalar> {
         match (self, dtype) {
-            (Self::Bool(value), _) => {
-                Some(if value { Scalar::one(dtype) } else { Scalar::zero(dtype) })
-            }
+            (Self::Bool(value), _) => Some(if value {
+                Scalar::one(dtype)
+            } else {
+                Scalar::zero(dtype)
+            }),
             (Self::Int(value), DType::U8) => u8::try_from(value).ok().map(Element::scalar),
             (Self::Int(value), DType::I8) => i8::try_from(value).ok().map(Element::scalar),
             (Self::Int(value), DType::U32) => u32::try_from(value).ok().map(Element::scalar),
@@ -90,14 +95,20 @@ fn real(value: f64, dtype: DType) -> Option<Scalar> {
 
 /// The nearest `f32`; `None` when a finite value becomes infinite.
 fn to_f32(value: f64) -> Option<f32> {
-    #[expect(clippy::cast_possible_truncation, reason = "rounds to nearest; range is checked")]
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "rounds to nearest; range is checked"
+    )]
     let narrow = value as f32;
     (narrow.is_finite() || !value.is_finite()).then_some(narrow)
 }
 
 /// `value` as an `f32` rounded to odd: toward zero, with the lowest bit set when that was inexact.
 fn to_odd(value: f64) -> f32 {
-    #[expect(clippy::cast_possible_truncation, reason = "rounds to nearest; corrected below")]
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "rounds to nearest; corrected below"
+    )]
     let nearest = value as f32;
     let wide = f64::from(nearest);
     if wide == value || value.is_nan() {
@@ -105,7 +116,11 @@ fn to_odd(value: f64) -> f32 {
     }
     // One step back toward zero where the nearest went past the value, infinity included.
     let bits = nearest.to_bits();
-    let toward_zero = if wide.abs() > value.abs() { bits - 1 } else { bits };
+    let toward_zero = if wide.abs() > value.abs() {
+        bits - 1
+    } else {
+        bits
+    };
     f32::from_bits(toward_zero | 1)
 }
 
@@ -122,7 +137,11 @@ fn integer_to_odd(value: i128) -> f64 {
         return nearest;
     }
     let bits = nearest.to_bits();
-    let toward_zero = if back.unsigned_abs() > value.unsigned_abs() { bits - 1 } else { bits };
+    let toward_zero = if back.unsigned_abs() > value.unsigned_abs() {
+        bits - 1
+    } else {
+        bits
+    };
     f64::from_bits(toward_zero | 1)
 }
 
@@ -197,8 +216,6 @@ numbers! {
 
 #[cfg(test)]
 mod tests {
-    #![expect(clippy::unwrap_used, reason = "tests")]
-
     use super::Number;
     use crate::dtype::Element;
     use gpu_seam::{DType, Scalar};
@@ -228,16 +245,22 @@ mod tests {
         accepted(0.1, 0.1f32.scalar());
         accepted(0.1, f16::from_f64(0.1).scalar());
         accepted(f64::NEG_INFINITY, bf16::NEG_INFINITY.scalar());
-        accepted(f64::NAN, Scalar::from_bits(DType::F32, u128::from(f32::NAN.to_bits())));
+        accepted(
+            f64::NAN,
+            Scalar::from_bits(DType::F32, u128::from(f32::NAN.to_bits())),
+        );
         accepted(-0.0, (-0.0f32).scalar());
-        accepted(Complex::new(1.5f32, -2.0), Complex::new(1.5f64, -2.0).scalar());
+        accepted(
+            Complex::new(1.5f32, -2.0),
+            Complex::new(1.5f64, -2.0).scalar(),
+        );
     }
 
     #[rstest]
     // A tie of f16 plus a bit that f32 cannot hold: rounding twice would give 2048.
-    #[case(2049.000_000_000_1, DType::F16, f16::from_f32(2050.0).scalar())]
+    #[case(2_049.000_000_000_1, DType::F16, f16::from_f32(2050.0).scalar())]
     #[case(2049.0, DType::F16, f16::from_f32(2048.0).scalar())]
-    #[case(-2049.000_000_000_1, DType::F16, f16::from_f32(-2050.0).scalar())]
+    #[case(-2_049.000_000_000_1, DType::F16, f16::from_f32(-2050.0).scalar())]
     #[case(1.0 + 0.00390625 + 1e-12, DType::BF16, bf16::from_bits(0x3f81).scalar())]
     #[case(1.0 + 0.00390625, DType::BF16, bf16::from_bits(0x3f80).scalar())]
     #[case(65519.999, DType::F16, f16::MAX.scalar())]
