@@ -13,6 +13,7 @@ use std::fmt;
 use super::number::Number;
 
 mod sealed {
+    #[expect(unnameable_types, reason = "sealed: nobody outside may implement it")]
     pub trait Sealed {}
 }
 
@@ -35,8 +36,14 @@ pub trait Element:
     /// The value as a [`Scalar`] of [`DTYPE`](Self::DTYPE), bit for bit.
     fn scalar(self) -> Scalar;
 
+    /// The value of a scalar; `None` when it is of another dtype.
+    fn from_scalar(scalar: Scalar) -> Option<Self>;
+
     /// The elements in the memory they were read into, without another allocation.
     fn from_memory(memory: Vec<Self::Bytes>) -> Vec<Self>;
+
+    /// The memory of elements, to be read into, without another allocation.
+    fn into_memory(elements: Vec<Self>) -> Vec<Self::Bytes>;
 }
 
 /// Memory that any bytes may be read into.
@@ -74,8 +81,19 @@ macro_rules! plain_elements {
                 Scalar::from_bits(Self::DTYPE, $bits)
             }
 
+            fn from_scalar(scalar: Scalar) -> Option<Self> {
+                (scalar.dtype() == Self::DTYPE).then(|| {
+                    let bytes = scalar.to_le_bytes();
+                    bytemuck::pod_read_unaligned(&bytes[..size_of::<Self>()])
+                })
+            }
+
             fn from_memory(memory: Vec<Self>) -> Vec<Self> {
                 memory
+            }
+
+            fn into_memory(elements: Vec<Self>) -> Vec<Self> {
+                elements
             }
         }
     )+};
@@ -114,6 +132,14 @@ impl Element for bool {
         Scalar::from_bits(Self::DTYPE, u128::from(self))
     }
 
+    fn from_scalar(scalar: Scalar) -> Option<Self> {
+        (scalar.dtype() == Self::DTYPE).then(|| scalar.bits() != 0)
+    }
+
+    fn into_memory(elements: Vec<Self>) -> Vec<u8> {
+        elements.into_iter().map(u8::from).collect()
+    }
+
     fn from_memory(memory: Vec<u8>) -> Vec<Self> {
         // A vector that maps its own items to items of the same size keeps its allocation.
         memory.into_iter().map(|byte| byte != 0).collect()
@@ -136,6 +162,8 @@ mod tests {
         );
         assert_eq!(size_of::<T>(), T::DTYPE.size());
         assert_eq!(align_of::<T>(), T::DTYPE.align());
+        assert_eq!(T::from_scalar(scalar), Some(one));
+        assert_eq!(T::from_memory(T::into_memory(vec![one])), [one]);
     }
 
     #[test]
