@@ -162,7 +162,6 @@ fn control_group_limit() -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
-    #![expect(clippy::unwrap_used, reason = "tests")]
 
     use super::{ALIGNMENT, Memory, machine_total};
     use gpu_seam::GpuError;

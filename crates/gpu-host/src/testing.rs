@@ -8,7 +8,6 @@
 //! Operations are planned first, and their arguments are whole buffers of this module.
 
 #![expect(unsafe_code, reason = "calls the unsafe driver traits")]
-#![expect(clippy::unwrap_used, reason = "tests")]
 
 use crate::Host;
 use crate::ops::element::Plain;

@@ -1,7 +1,5 @@
 //! Everything that is served runs, and nothing else does.
 
-#![expect(clippy::unwrap_used, reason = "tests")]
-
 use crate::ops::support_table;
 use crate::testing::{bytes, run, run_in_place, run_indexed, values};
 use gpu_seam::{
