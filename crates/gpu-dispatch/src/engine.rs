@@ -58,8 +58,9 @@ pub(crate) struct Shared<B: Execute> {
 
 /// An open device. A handle: clones are the same engine; the last one to go closes it.
 pub struct Engine<B: Execute> {
-    pub(crate) shared: Arc<Shared<B>>,
+    // Before `shared`: whoever is last to go finds no lane in use.
     default: Arc<Track<B>>,
+    pub(crate) shared: Arc<Shared<B>>,
 }
 
 impl<B: Execute> Engine<B> {
@@ -361,6 +362,8 @@ impl<B: Execute> Shared<B> {
 
     /// Destroys lanes that nobody has a handle to, that are idle, and that no storage calls home.
     pub(crate) fn reap(&self) {
+        self.uploads.settle();
+        self.downloads.settle();
         let mut gone = Vec::new();
         lock(&self.tracks).retain(|track| {
             // Two: this list's, and the one being looked at; none is made once handles are zero.
@@ -403,13 +406,15 @@ impl<B: Execute> Drop for Shared<B> {
         let tracks = std::mem::take(&mut *lock(&self.tracks));
         let quiet = tracks.iter().all(|track| track.is_idle());
         if quiet {
-            for track in tracks {
-                if let Ok(track) = Arc::try_unwrap(track) {
-                    self.destroy(track);
-                }
-            }
+            // First: a chunk remembers the lane that used it last.
             self.uploads.destroy(&self.vendor);
             self.downloads.destroy(&self.vendor);
+            for track in tracks {
+                match Arc::try_unwrap(track) {
+                    Ok(track) => self.destroy(track),
+                    Err(track) => tracing::warn!(lane = track.id, "a lane is leaked: still in use"),
+                }
+            }
             self.trim();
         }
         self.vendor.shut(quiet);

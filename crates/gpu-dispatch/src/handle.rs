@@ -21,8 +21,9 @@ use std::fmt;
 
 /// An engine and one of its lanes. A handle: clones are the same lane.
 pub struct Lane<B: Execute> {
-    engine: Engine<B>,
+    // Before `engine`: whoever is last to go finds no lane in use.
     track: Arc<Track<B>>,
+    engine: Engine<B>,
     admission: Admission,
 }
 

@@ -18,11 +18,12 @@ use std::fmt;
 
 /// What stands behind the handles of one storage.
 pub(crate) struct Record<B: Execute> {
-    pub(crate) engine: Arc<Shared<B>>,
-    /// The lane it was granted to, and is reused on.
-    pub(crate) home: Arc<Track<B>>,
     /// `None` when it has no bytes.
     block: Option<Block<B>>,
+    /// The lane it was granted to, and is reused on.
+    pub(crate) home: Arc<Track<B>>,
+    // After `block` and `home`: whoever is last to go finds neither in use.
+    pub(crate) engine: Arc<Shared<B>>,
     handles: AtomicUsize,
     bytes: AtomicUsize,
     /// Never reused: the identity of this grant.
@@ -258,6 +259,9 @@ impl<B: Execute> Retire for Record<B> {
             } else {
                 engine.quarantine(block.len(), &self.home);
             }
+            let engine = Arc::clone(engine);
+            // Its hold on the segment ends before the segment is looked at.
+            drop(self);
             engine.storage_gone();
             return;
         }

@@ -100,6 +100,13 @@ impl<B: Execute> Ring<B> {
         lock(&self.inner).idle.push(slot);
     }
 
+    /// Forgets the lanes whose copies have been seen to complete.
+    pub(crate) fn settle(&self) {
+        for slot in &mut lock(&self.inner).idle {
+            slot.busy.take_if(|(track, seq)| track.is_complete(*seq));
+        }
+    }
+
     /// Gives every idle chunk back to the device. Called when nothing is submitted any more.
     pub(crate) fn destroy(&self, vendor: &Vendor<B>) {
         for slot in std::mem::take(&mut lock(&self.inner).idle) {
