@@ -4,6 +4,28 @@
 //! same steps, no device is asked, nothing here is generic. What comes out keeps every promise that
 //! [`Op`] makes to vendors, or is an [`Error::Invalid`] that names the operation and the offending
 //! values. This is the one home of validation: nothing above need check, nothing below may.
+//!
+//! The way down: a family's file validates a call and describes it as drafts (a loop nest that all
+//! operands walk together); [`plan`] turns each draft into one step when the device takes it as it
+//! is, and otherwise `rank` (too many dimensions) or `tile` (too many bytes) into several.
+
+mod broadcast;
+mod concat;
+mod draft;
+mod elementwise;
+mod indexing;
+mod lines;
+mod matmul;
+mod matrix;
+mod plan;
+mod rank;
+mod reduce;
+mod tile;
+mod tile_gemm;
+mod validate;
+
+#[cfg(test)]
+mod tests;
 
 use crate::call::{Call, Dims, Strides};
 use crate::error::Error;
@@ -32,7 +54,7 @@ pub(crate) struct Step {
     /// The operation with empty layouts: they are in `layouts`, in the order of the arguments.
     pub(crate) shape: Op<'static>,
     /// Dims and strides of each view.
-    pub(crate) layouts: SmallVec<[Layout; 3]>,
+    pub(crate) layouts: SmallVec<[Layout; 4]>,
     /// The arguments, in the order that [`Op`] states, without the fault slot.
     pub(crate) args: SmallVec<[StepArg; 4]>,
 }
@@ -87,12 +109,64 @@ impl Step {
 /// lowers it to steps that a device of these capabilities can take.
 ///
 /// # Errors
-/// [`Error::Invalid`] naming the operation and the offending values.
+/// [`Error::Invalid`] naming the operation and the offending values; [`Error::Gpu`] with
+/// `Unsupported` when the call is right but no split of it fits the device's limits.
 pub(crate) fn lower(
     call: &Call<'_>,
     inputs: &[usize],
     capabilities: &Capabilities,
 ) -> Result<Lowered, Error> {
-    let _ = (inputs, capabilities);
-    Err(Error::invalid(call.name(), "not lowered yet"))
+    validate::inputs(call, inputs)?;
+    let mut plan = plan::Plan::new(call.name(), inputs, capabilities);
+    match *call {
+        Call::Fill { dims, value } => elementwise::fill(&mut plan, dims, value)?,
+        Call::Random {
+            distribution,
+            dims,
+            dtype,
+            seed,
+            first,
+        } => elementwise::random(&mut plan, distribution, dims, dtype, (seed, first))?,
+        Call::Copy { input, dtype } => elementwise::copy(&mut plan, input, dtype)?,
+        Call::Unary { op, input } => elementwise::unary(&mut plan, op, input)?,
+        Call::Binary { op, lhs, rhs } => elementwise::binary(&mut plan, op, lhs, rhs)?,
+        Call::Compare { op, lhs, rhs } => elementwise::compare(&mut plan, op, lhs, rhs)?,
+        Call::Select {
+            condition,
+            on_true,
+            on_false,
+        } => elementwise::select(&mut plan, condition, on_true, on_false)?,
+        Call::Reduce {
+            op,
+            input,
+            axes,
+            dtype,
+        } => reduce::reduce(&mut plan, op, input, axes, dtype)?,
+        Call::ArgReduce { op, input, axes } => reduce::arg_reduce(&mut plan, op, input, axes)?,
+        Call::Scan {
+            op,
+            input,
+            axis,
+            dtype,
+        } => reduce::scan(&mut plan, op, input, axis, dtype)?,
+        Call::Gather { input, index, axis } => indexing::gather(&mut plan, input, index, axis)?,
+        Call::IndexSelect { input, index, axis } => {
+            indexing::index_select(&mut plan, input, index, axis)?;
+        }
+        Call::Scatter {
+            mode,
+            base,
+            index,
+            src,
+            axis,
+        } => indexing::scatter(&mut plan, mode, (base, index, src), axis)?,
+        Call::Matmul {
+            lhs,
+            rhs,
+            alpha,
+            bias,
+        } => matmul::matmul(&mut plan, lhs, rhs, alpha, bias)?,
+        Call::Concat { inputs, axis } => concat::concat(&mut plan, inputs, axis)?,
+    }
+    Ok(plan.finish())
 }

@@ -1,0 +1,14 @@
+//! Matrix products whose operands span more bytes than the device takes.
+
+use super::Slot;
+use super::plan::Plan;
+use crate::error::Error;
+use gpu_seam::Gemm;
+
+/// Adds the steps of such an operation.
+pub(super) fn fit(plan: &mut Plan<'_>, _: &Gemm, _: [Slot; 3]) -> Result<(), Error> {
+    Err(plan.unsupported(format!(
+        "an operand spans more than the device's {} bytes, and tiling is not built yet",
+        plan.capabilities.max_operand_bytes
+    )))
+}
