@@ -48,8 +48,8 @@ const RULES: &[Rule] = &[
         package: "gpu-dispatch",
         normal: &["gpu-seam"],
         optional: &[],
-        dev: &["gpu-held"],
-        why: "dispatch sees no vendor; the test vendor serves its tests alone",
+        dev: &[],
+        why: "dispatch sees no vendor, not even in its tests: those are in gpu-engine-tests",
     },
     Rule {
         package: "gpu-host",
@@ -73,6 +73,13 @@ const RULES: &[Rule] = &[
         why: "the suite tests any vendor through the seam alone; its instances name theirs",
     },
     Rule {
+        package: "gpu-engine-tests",
+        normal: &["gpu-dispatch", "gpu-held", "gpu-host", "gpu-seam"],
+        optional: &[],
+        dev: &[],
+        why: "the engine is tested on the held vendor, from outside, so that dispatch sees none",
+    },
+    Rule {
         package: "tensor-core",
         normal: &["gpu-dispatch", "gpu-seam"],
         optional: &["gpu-host"],
@@ -89,9 +96,9 @@ const RULES: &[Rule] = &[
     Rule {
         package: "xtask",
         normal: &[],
-        optional: &[],
+        optional: &["tensor-core"],
         dev: &[],
-        why: "xtask runs, it links nothing",
+        why: "xtask builds in seconds; what asks for devices is a program of its own",
     },
 ];
 

@@ -11,13 +11,14 @@ cargo xtask <task>
   matrix [--json]     the CI jobs: job, vendor, features, rung, runner, require_device, command
   ci [--step NAME]... [--keep-going] [--list]
                       every check that this machine can run, minutes per step, NOT RUN with reasons
+  doctor              vendors, devices, drivers, tools; what is missing and how to get it
   tidy                the rules of the tree: headers, sizes, unsafe, manifests, documents
   arrows              the direction of dependencies between the crates
   help                this text
 ";
 
 /// The names of all tasks; documents may mention no other.
-pub(crate) const TASKS: [&str; 6] = ["test", "matrix", "ci", "tidy", "arrows", "help"];
+pub(crate) const TASKS: [&str; 7] = ["test", "matrix", "ci", "doctor", "tidy", "arrows", "help"];
 
 /// What to do.
 #[derive(Debug, PartialEq, Eq)]
@@ -33,6 +34,8 @@ pub(crate) enum Task {
     },
     /// Run every check.
     Ci(CiOptions),
+    /// Say what is on this machine.
+    Doctor,
     /// Check the rules of the tree.
     Tidy,
     /// Check the direction of dependencies.
@@ -73,6 +76,7 @@ pub(crate) fn parse(arguments: &[String]) -> Result<Task, String> {
         "test" => parse_test(rest).map(Task::Test),
         "matrix" => parse_flag(rest, "--json").map(|json| Task::Matrix { json }),
         "ci" => parse_ci(rest).map(Task::Ci),
+        "doctor" => parse_none(rest).map(|()| Task::Doctor),
         "tidy" => parse_none(rest).map(|()| Task::Tidy),
         "arrows" => parse_none(rest).map(|()| Task::Arrows),
         other => Err(format!("there is no task `{other}`\n\n{HELP}")),

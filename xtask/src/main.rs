@@ -13,6 +13,7 @@ mod arrows;
 mod ci;
 mod cli;
 mod command;
+mod doctor;
 mod matrix;
 mod tally;
 mod test;
@@ -42,6 +43,7 @@ fn run(task: cli::Task) -> Result<(), String> {
         cli::Task::Test(options) => test::run(options),
         cli::Task::Matrix { json } => matrix::print(json),
         cli::Task::Ci(options) => ci::run(&options),
+        cli::Task::Doctor => doctor::run(),
         cli::Task::Tidy => tidy::run(),
         cli::Task::Arrows => arrows::run(),
     }

@@ -5,8 +5,27 @@ use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Manifests that stand outside the workspace, relative to the root.
-pub(crate) const OUTSIDE: &[&str] = &[];
+/// A manifest that stands outside the workspace.
+pub(crate) struct Outside {
+    /// Relative to the root.
+    pub(crate) manifest: &'static str,
+    /// Whether CI formats, lints and tests it.
+    pub(crate) in_ci: bool,
+}
+
+/// Every manifest outside the workspace.
+pub(crate) const OUTSIDE: &[Outside] = &[Outside {
+    manifest: "benches/Cargo.toml",
+    in_ci: false,
+}];
+
+/// The manifests outside the workspace that CI formats, lints and tests.
+pub(crate) fn outside_in_ci() -> impl Iterator<Item = &'static str> {
+    OUTSIDE
+        .iter()
+        .filter(|outside| outside.in_ci)
+        .map(|outside| outside.manifest)
+}
 
 /// The root of the workspace.
 pub(crate) fn root() -> PathBuf {
@@ -115,8 +134,8 @@ pub(crate) fn packages() -> Result<Vec<Package>, String> {
 /// The packages of the workspace and of every manifest outside it.
 pub(crate) fn all_packages() -> Result<Vec<Package>, String> {
     let mut packages = packages()?;
-    for manifest in OUTSIDE {
-        packages.extend(packages_of(manifest)?);
+    for outside in OUTSIDE {
+        packages.extend(packages_of(outside.manifest)?);
     }
     Ok(packages)
 }
@@ -182,4 +201,21 @@ fn relative(path: &str) -> Result<String, String> {
         .strip_prefix(&root)
         .map(|inside| inside.to_string_lossy().replace('\\', "/"))
         .map_err(|_| format!("{path} is outside the workspace"))
+}
+
+/// The folder of tensor networks: `$EINSUM_DATA`, or where they usually lie beside the repository.
+pub(crate) fn einsum_data() -> PathBuf {
+    std::env::var_os("EINSUM_DATA")
+        .map_or_else(|| root().join("../shared/data/einsum"), PathBuf::from)
+}
+
+/// The network files of a folder, by name; none when there is no such folder.
+pub(crate) fn networks(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut networks: Vec<PathBuf> = entries
+        .map(|entry| entry.path())
+        .filter(|path| path.extension().is_some_and(|ending| ending == "json"))
+        .collect();
+    networks.sort();
+    networks
 }
