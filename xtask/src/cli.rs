@@ -14,11 +14,14 @@ cargo xtask <task>
   doctor              vendors, devices, drivers, tools; what is missing and how to get it
   tidy                the rules of the tree: headers, sizes, unsafe, manifests, documents
   arrows              the direction of dependencies between the crates
+  bench [--write]     ours beside other libraries; --write puts the figures into docs/benchmarks.md
   help                this text
 ";
 
 /// The names of all tasks; documents may mention no other.
-pub(crate) const TASKS: [&str; 7] = ["test", "matrix", "ci", "doctor", "tidy", "arrows", "help"];
+pub(crate) const TASKS: [&str; 8] = [
+    "test", "matrix", "ci", "doctor", "tidy", "arrows", "bench", "help",
+];
 
 /// What to do.
 #[derive(Debug, PartialEq, Eq)]
@@ -40,6 +43,11 @@ pub(crate) enum Task {
     Tidy,
     /// Check the direction of dependencies.
     Arrows,
+    /// Measure ours beside other libraries.
+    Bench {
+        /// Put the figures into the document.
+        write: bool,
+    },
 }
 
 /// What `test` was asked for.
@@ -78,6 +86,7 @@ pub(crate) fn parse(arguments: &[String]) -> Result<Task, String> {
         "ci" => parse_ci(rest).map(Task::Ci),
         "doctor" => parse_none(rest).map(|()| Task::Doctor),
         "tidy" => parse_none(rest).map(|()| Task::Tidy),
+        "bench" => parse_flag(rest, "--write").map(|write| Task::Bench { write }),
         "arrows" => parse_none(rest).map(|()| Task::Arrows),
         other => Err(format!("there is no task `{other}`\n\n{HELP}")),
     }

@@ -12,6 +12,7 @@ pub(crate) struct Cmd {
     program: String,
     arguments: Vec<String>,
     environment: Vec<(String, String)>,
+    removed: Vec<String>,
 }
 
 impl Cmd {
@@ -21,6 +22,7 @@ impl Cmd {
             program: program.to_owned(),
             arguments: Vec::new(),
             environment: Vec::new(),
+            removed: Vec::new(),
         }
     }
 
@@ -46,6 +48,12 @@ impl Cmd {
     /// With an environment variable.
     pub(crate) fn env(mut self, name: &str, value: &str) -> Self {
         self.environment.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
+    /// Without an environment variable.
+    pub(crate) fn env_remove(mut self, name: &str) -> Self {
+        self.removed.push(name.to_owned());
         self
     }
 
@@ -86,6 +94,21 @@ impl Cmd {
         }
     }
 
+    /// Prints the command, runs it, and gives what it wrote to standard output.
+    pub(crate) fn capture(&self) -> Result<String, String> {
+        println!("$ {self}");
+        let output = self
+            .command()
+            .stderr(Stdio::inherit())
+            .output()
+            .map_err(|error| self.not_started(&error))?;
+        if output.status.success() {
+            Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+        } else {
+            Err(format!("`{self}` ended with {}", output.status))
+        }
+    }
+
     /// Runs the command without printing anything; what it wrote to standard output, or its
     /// standard error as the failure.
     pub(crate) fn output(&self) -> Result<String, String> {
@@ -107,6 +130,9 @@ impl Cmd {
         for (name, value) in &self.environment {
             command.env(name, value);
         }
+        for name in &self.removed {
+            command.env_remove(name);
+        }
         command
     }
 
@@ -117,6 +143,12 @@ impl Cmd {
 
 impl fmt::Display for Cmd {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if !self.removed.is_empty() {
+            f.write_str("env ")?;
+            for name in &self.removed {
+                write!(f, "-u {name} ")?;
+            }
+        }
         for (name, value) in &self.environment {
             write!(f, "{name}={} ", quoted(value))?;
         }

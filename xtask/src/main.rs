@@ -10,6 +10,7 @@
 )]
 
 mod arrows;
+mod bench;
 mod ci;
 mod cli;
 mod command;
@@ -44,6 +45,7 @@ fn run(task: cli::Task) -> Result<(), String> {
         cli::Task::Matrix { json } => matrix::print(json),
         cli::Task::Ci(options) => ci::run(&options),
         cli::Task::Doctor => doctor::run(),
+        cli::Task::Bench { write } => bench::run(write),
         cli::Task::Tidy => tidy::run(),
         cli::Task::Arrows => arrows::run(),
     }
