@@ -66,6 +66,13 @@ const RULES: &[Rule] = &[
         why: VENDOR_WHY,
     },
     Rule {
+        package: "gpu-sim",
+        normal: &["gpu-host", "gpu-seam"],
+        optional: &[],
+        dev: &["gpu-conformance"],
+        why: "the simulated device computes as the host does, and never sees what is built on the seam",
+    },
+    Rule {
         package: "gpu-conformance",
         normal: &["gpu-seam"],
         optional: &[],
