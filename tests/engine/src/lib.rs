@@ -46,7 +46,9 @@ pub fn engine_with(
 /// `n` elements of `value`.
 #[must_use]
 pub fn line(n: usize, value: f32) -> Vec<u8> {
-    std::iter::repeat_n(value.to_le_bytes(), n).flatten().collect()
+    std::iter::repeat_n(value.to_le_bytes(), n)
+        .flatten()
+        .collect()
 }
 
 /// The elements of a storage, waited for.
@@ -73,7 +75,11 @@ pub fn to_floats(bytes: &[u8]) -> Vec<f32> {
 pub fn add(lane: &Lane<Vendor>, lhs: &Bytes, rhs: &Bytes) -> Result<Bytes, Error> {
     let dims = [lhs.len() / 4];
     let view = Operand::View(View::new(DType::F32, 0, &dims, &[1]));
-    let call = Call::Binary { op: BinaryOp::Add, lhs: view, rhs: view };
+    let call = Call::Binary {
+        op: BinaryOp::Add,
+        lhs: view,
+        rhs: view,
+    };
     lane.submit(&call, &[lhs, rhs]).map(storage)
 }
 
@@ -85,7 +91,11 @@ pub fn add_scalar(lane: &Lane<Vendor>, lhs: &Bytes, value: f32) -> Result<Bytes,
     let dims = [lhs.len() / 4];
     let lhs_view = Operand::View(View::new(DType::F32, 0, &dims, &[1]));
     let rhs = Operand::Scalar(Scalar::from_bits(DType::F32, value.to_bits().into()));
-    let call = Call::Binary { op: BinaryOp::Add, lhs: lhs_view, rhs };
+    let call = Call::Binary {
+        op: BinaryOp::Add,
+        lhs: lhs_view,
+        rhs,
+    };
     lane.submit(&call, &[lhs]).map(storage)
 }
 
@@ -95,7 +105,8 @@ pub fn add_scalar(lane: &Lane<Vendor>, lhs: &Bytes, value: f32) -> Result<Bytes,
 /// The engine's own.
 pub fn fill(lane: &Lane<Vendor>, n: usize, value: f32) -> Result<Bytes, Error> {
     let value = Scalar::from_bits(DType::F32, value.to_bits().into());
-    lane.submit(&Call::Fill { dims: &[n], value }, &[]).map(storage)
+    lane.submit(&Call::Fill { dims: &[n], value }, &[])
+        .map(storage)
 }
 
 /// `out[i] = input[index[i]]`, indices as i32.

@@ -15,7 +15,9 @@ fn soon() -> Instant {
 }
 
 fn broken(detail: &str) -> GpuError {
-    GpuError::Broken { detail: detail.to_owned() }
+    GpuError::Broken {
+        detail: detail.to_owned(),
+    }
 }
 
 #[test]
@@ -24,7 +26,10 @@ fn an_upload_is_pending_until_the_device_has_it() {
     let lane = engine.lane();
     let storage = lane.upload(&line(16, 1.0)).unwrap();
     assert!(!storage.poll().unwrap());
-    assert_eq!(storage.wait_until(soon()), Err(Error::Deadline { op: "wait" }));
+    assert_eq!(
+        storage.wait_until(soon()),
+        Err(Error::Deadline { op: "wait" })
+    );
     control.release_all();
     assert!(storage.poll().unwrap());
     storage.wait().unwrap();
@@ -92,7 +97,10 @@ fn forgotten_handles_leak_and_are_never_unsound() {
     let other = fill(&lane, 1024, 2.0).unwrap();
     assert_eq!(floats(&lane, &other).unwrap(), vec![2.0; 1024]);
     engine.close().unwrap();
-    assert!(engine.memory_report().in_use >= 4096, "the forgotten storage is counted");
+    assert!(
+        engine.memory_report().in_use >= 4096,
+        "the forgotten storage is counted"
+    );
     assert_eq!(control.violations(), Vec::<String>::new());
 }
 
@@ -102,16 +110,30 @@ fn a_failure_gives_the_host_memory_back_with_the_original_cause() {
     let lane = engine.lane();
     let storage = lane.upload(&line(1024, 5.0)).unwrap();
     let pending = lane.download(&storage, 0, vec![7u8; 4096]).unwrap();
-    control.fail_now(GpuError::Unavailable { detail: "fell off the bus".into() });
+    control.fail_now(GpuError::Unavailable {
+        detail: "fell off the bus".into(),
+    });
     let rejected = pending.wait().unwrap_err();
     assert_eq!(rejected.value.len(), 4096);
-    assert_eq!(rejected.cause.kind(), Some(SeamError::Unavailable), "{}", rejected.cause);
+    assert_eq!(
+        rejected.cause.kind(),
+        Some(SeamError::Unavailable),
+        "{}",
+        rejected.cause
+    );
     // The storage was pending: it fails with the same cause; what comes later is told `Broken`.
-    assert_eq!(storage.wait().unwrap_err().kind(), Some(SeamError::Unavailable));
+    assert_eq!(
+        storage.wait().unwrap_err().kind(),
+        Some(SeamError::Unavailable)
+    );
     let later = fill(&lane, 4, 0.0).unwrap_err();
     let words = "GPU backend unavailable: fell off the bus";
     assert_eq!(later.cause(), Some(&broken(words)), "{later}");
-    assert_eq!(fill(&lane, 4, 0.0).unwrap_err().cause(), Some(&broken(words)), "every time");
+    assert_eq!(
+        fill(&lane, 4, 0.0).unwrap_err().cause(),
+        Some(&broken(words)),
+        "every time"
+    );
 }
 
 #[test]
@@ -122,7 +144,10 @@ fn a_refused_download_hands_its_memory_back() {
     let rejected = lane.download(&storage, 8, vec![1u8; 9]).unwrap_err();
     assert_eq!(rejected.value, vec![1; 9]);
     let text = rejected.cause.to_string();
-    assert_eq!(text, "download: bytes 8 + 9 lie outside a storage of 16 bytes");
+    assert_eq!(
+        text,
+        "download: bytes 8 + 9 lie outside a storage of 16 bytes"
+    );
     control.set_auto(true);
 }
 
@@ -165,10 +190,18 @@ fn a_future_is_woken_by_completion_even_beside_a_waker_that_panics() {
     let mut bad = pin!(lane.ready(&storage).unwrap());
     let mut good = pin!(lane.download(&storage, 0, vec![0f32; 1024]).unwrap());
     let waker = Waker::from(Arc::new(Panics));
-    assert!(bad.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
+    assert!(
+        bad.as_mut()
+            .poll(&mut Context::from_waker(&waker))
+            .is_pending()
+    );
     let count = Arc::new(Count(AtomicUsize::new(0)));
     let waker = Waker::from(Arc::clone(&count));
-    assert!(good.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
+    assert!(
+        good.as_mut()
+            .poll(&mut Context::from_waker(&waker))
+            .is_pending()
+    );
     control.release_all();
     let limit = Instant::now() + Duration::from_secs(10);
     while count.0.load(Ordering::SeqCst) == 0 {
@@ -188,11 +221,17 @@ fn closing_wakes_futures_and_fails_what_is_pending() {
     let lane = engine.lane();
     let storage = lane.upload(&line(1024, 5.0)).unwrap();
     let pending = lane.download(&storage, 0, vec![0f32; 1024]).unwrap();
-    assert_eq!(engine.close_within(soon()), Err(Error::Deadline { op: "close" }));
+    assert_eq!(
+        engine.close_within(soon()),
+        Err(Error::Deadline { op: "close" })
+    );
     let rejected = pending.wait().unwrap_err();
     assert_eq!(rejected.cause.cause(), Some(&GpuError::Closed));
     assert_eq!(storage.wait().unwrap_err().cause(), Some(&GpuError::Closed));
-    assert_eq!(fill(&lane, 1, 0.0).unwrap_err().cause(), Some(&GpuError::Closed));
+    assert_eq!(
+        fill(&lane, 1, 0.0).unwrap_err().cause(),
+        Some(&GpuError::Closed)
+    );
     drop(storage);
     assert!(engine.memory_report().quarantined > 0);
     engine.close().unwrap();
@@ -214,7 +253,8 @@ fn dropping_the_last_handle_waits_at_most_a_short_grace() {
 
 #[test]
 fn dropping_the_last_handle_gives_everything_back() {
-    let (engine, control) = engine_with(Config::auto(), |options| options.staging_chunk = Some(4096));
+    let (engine, control) =
+        engine_with(Config::auto(), |options| options.staging_chunk = Some(4096));
     let lane = engine.lane();
     let second = engine.new_lane().unwrap();
     let storage = lane.upload(&line(8192, 5.0)).unwrap();

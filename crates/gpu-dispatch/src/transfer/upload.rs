@@ -21,6 +21,11 @@ struct Charge<'a, B: Execute> {
 }
 
 impl<B: Execute> Charge<'_, B> {
+    /// Whether a submission has taken it.
+    const fn is_taken(&self) -> bool {
+        self.bytes == 0
+    }
+
     /// The charge, once; nothing afterwards.
     fn take(&mut self) -> usize {
         std::mem::take(&mut self.bytes)
@@ -91,11 +96,14 @@ impl<B: Execute> Shared<B> {
         }
         let mut charge = self.charge(bytes.len(), policy)?;
         self.order_write(track, storage.record(), UPLOAD)?;
-        self.fill(track, storage.record(), at, bytes, &mut charge)
-            .inspect_err(|error| {
-                // Some chunks may have landed: nobody may take the rest for what was meant.
+        let filled = self.fill(track, storage.record(), at, bytes, &mut charge);
+        filled.inspect_err(|error| {
+            // With a chunk on its way nobody may take the rest for what was meant. A direct write
+            // that failed has left nobody knows what.
+            if charge.is_taken() || self.capabilities().host_visible {
                 storage.record().fail(error.clone());
-            })
+            }
+        })
     }
 
     fn charge(&self, bytes: usize, policy: Admission) -> Result<Charge<'_, B>, Error> {
