@@ -11,8 +11,9 @@ const KIB: usize = 1024;
 
 #[test]
 fn a_full_budget_rejects_with_the_bytes_it_needs() {
-    let (engine, control) =
-        engine_with(Config::default(), |options| options.pending_budget = Some(64 * KIB));
+    let (engine, control) = engine_with(Config::default(), |options| {
+        options.pending_budget = Some(64 * KIB)
+    });
     let lane = rejecting(&engine.lane());
     let a = fill(&lane, 8 * KIB, 1.0).unwrap();
     let b = fill(&lane, 8 * KIB, 1.0).unwrap();
@@ -29,8 +30,9 @@ fn a_full_budget_rejects_with_the_bytes_it_needs() {
 
 #[test]
 fn small_work_is_bounded_by_the_floor() {
-    let (engine, control) =
-        engine_with(Config::default(), |options| options.pending_budget = Some(64 * KIB));
+    let (engine, control) = engine_with(Config::default(), |options| {
+        options.pending_budget = Some(64 * KIB)
+    });
     let lane = rejecting(&engine.lane());
     let mut admitted = 0;
     while fill(&lane, 1, 0.0).is_ok() {
@@ -42,8 +44,9 @@ fn small_work_is_bounded_by_the_floor() {
 
 #[test]
 fn what_exceeds_the_whole_budget_goes_alone() {
-    let (engine, control) =
-        engine_with(Config::default(), |options| options.pending_budget = Some(64 * KIB));
+    let (engine, control) = engine_with(Config::default(), |options| {
+        options.pending_budget = Some(64 * KIB)
+    });
     let lane = rejecting(&engine.lane());
     let small = fill(&lane, 1, 0.0).unwrap();
     assert!(fill(&lane, 64 * KIB, 1.0).is_err());
@@ -58,15 +61,19 @@ fn what_exceeds_the_whole_budget_goes_alone() {
 
 #[test]
 fn a_waiter_goes_on_when_the_device_does() {
-    let (engine, control) =
-        engine_with(Config::default(), |options| options.pending_budget = Some(8 * KIB));
+    let (engine, control) = engine_with(Config::default(), |options| {
+        options.pending_budget = Some(8 * KIB)
+    });
     let lane = engine.lane();
     let _a = fill(&lane, 2 * KIB, 1.0).unwrap();
     let (sender, receiver) = mpsc::channel();
     std::thread::scope(|scope| {
         let lane = engine.lane();
         scope.spawn(move || sender.send(fill(&lane, 2 * KIB, 2.0).is_ok()).unwrap());
-        assert!(receiver.recv_timeout(Duration::from_millis(30)).is_err(), "it must wait");
+        assert!(
+            receiver.recv_timeout(Duration::from_millis(30)).is_err(),
+            "it must wait"
+        );
         control.release_all();
         // The waiter recorded its own event: releasing once more lets that complete, too.
         let limit = Instant::now() + Duration::from_secs(10);
@@ -85,8 +92,9 @@ fn a_waiter_goes_on_when_the_device_does() {
 
 #[test]
 fn waiters_are_served_in_the_order_they_came() {
-    let (engine, control) =
-        engine_with(Config::default(), |options| options.pending_budget = Some(8 * KIB));
+    let (engine, control) = engine_with(Config::default(), |options| {
+        options.pending_budget = Some(8 * KIB)
+    });
     let lane = engine.lane();
     let _a = fill(&lane, 2 * KIB, 1.0).unwrap();
     let (sender, receiver) = mpsc::channel();
@@ -120,13 +128,17 @@ fn waiters_are_served_in_the_order_they_came() {
 
 #[test]
 fn a_deadline_ends_the_wait_and_takes_nothing() {
-    let (engine, control) =
-        engine_with(Config::default(), |options| options.pending_budget = Some(8 * KIB));
+    let (engine, control) = engine_with(Config::default(), |options| {
+        options.pending_budget = Some(8 * KIB)
+    });
     let lane = engine.lane();
     let _a = fill(&lane, 2 * KIB, 1.0).unwrap();
     let deadline = Instant::now() + Duration::from_millis(20);
     let hasty = lane.with_admission(Admission::WaitUntil(deadline));
-    assert_eq!(fill(&hasty, 2 * KIB, 1.0).unwrap_err(), Error::Deadline { op: "fill" });
+    assert_eq!(
+        fill(&hasty, 2 * KIB, 1.0).unwrap_err(),
+        Error::Deadline { op: "fill" }
+    );
     control.release_all();
     fill(&lane, 2 * KIB, 1.0).unwrap();
     control.release_all();
@@ -134,8 +146,9 @@ fn a_deadline_ends_the_wait_and_takes_nothing() {
 
 #[test]
 fn one_event_for_each_quarter_of_the_budget() {
-    let (engine, control) =
-        engine_with(Config::auto(), |options| options.pending_budget = Some(1024 * KIB));
+    let (engine, control) = engine_with(Config::auto(), |options| {
+        options.pending_budget = Some(1024 * KIB)
+    });
     let lane = engine.lane();
     let mut a = fill(&lane, 1, 1.0).unwrap();
     let before = control.calls();
@@ -150,16 +163,25 @@ fn one_event_for_each_quarter_of_the_budget() {
 
 #[test]
 fn a_refused_operation_gives_its_bytes_back() {
-    let (engine, control) =
-        engine_with(Config::default(), |options| options.pending_budget = Some(8 * KIB));
+    let (engine, control) = engine_with(Config::default(), |options| {
+        options.pending_budget = Some(8 * KIB)
+    });
     let lane = rejecting(&engine.lane());
     for _ in 0..10 {
-        control.refuse(gpu_held::Call::Execute, 0, GpuError::unsupported("fill", "on purpose"));
+        control.refuse(
+            gpu_held::Call::Execute,
+            0,
+            GpuError::unsupported("fill", "on purpose"),
+        );
         assert!(fill(&lane, 2 * KIB, 1.0).is_err());
     }
     assert_eq!(engine.memory_report().pending, 0);
     for _ in 0..10 {
-        control.refuse(gpu_held::Call::CopyIn, 0, GpuError::unsupported("copy", "on purpose"));
+        control.refuse(
+            gpu_held::Call::CopyIn,
+            0,
+            GpuError::unsupported("copy", "on purpose"),
+        );
         assert!(lane.upload(&line(16, 1.0)).is_err());
     }
     assert_eq!(engine.memory_report().pending, 0);

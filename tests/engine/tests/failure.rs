@@ -7,7 +7,9 @@ use gpu_seam::{GpuError, SeamError};
 use std::time::Duration;
 
 fn unavailable(detail: &str) -> GpuError {
-    GpuError::Unavailable { detail: detail.to_owned() }
+    GpuError::Unavailable {
+        detail: detail.to_owned(),
+    }
 }
 
 #[test]
@@ -36,8 +38,14 @@ fn g6_157_a_late_fault_names_what_was_under_way() {
     let c = add_scalar(&lane, &b, 1.0).unwrap();
     control.fail_item(0, unavailable("an illegal address"));
     control.release_all();
-    assert_eq!(c.wait().unwrap_err().cause(), Some(&unavailable("an illegal address")));
-    assert_eq!(b.wait().unwrap_err().cause(), Some(&unavailable("an illegal address")));
+    assert_eq!(
+        c.wait().unwrap_err().cause(),
+        Some(&unavailable("an illegal address"))
+    );
+    assert_eq!(
+        b.wait().unwrap_err().cause(),
+        Some(&unavailable("an illegal address"))
+    );
     a.wait().unwrap();
     let failure = engine.failure().unwrap();
     assert_eq!(failure.lane, Some(0));
@@ -45,8 +53,14 @@ fn g6_157_a_late_fault_names_what_was_under_way() {
     assert_eq!(failure.cause, unavailable("an illegal address"));
     let broken = fill(&lane, 1, 0.0).unwrap_err();
     assert_eq!(broken.kind(), Some(SeamError::Broken));
-    assert!(broken.to_string().ends_with("an illegal address"), "{broken}");
-    assert_eq!(engine.close().unwrap_err().cause(), Some(&unavailable("an illegal address")));
+    assert!(
+        broken.to_string().ends_with("an illegal address"),
+        "{broken}"
+    );
+    assert_eq!(
+        engine.close().unwrap_err().cause(),
+        Some(&unavailable("an illegal address"))
+    );
     assert_eq!(control.violations(), Vec::<String>::new());
 }
 
@@ -64,8 +78,14 @@ fn g6_158_after_a_fault_every_drop_is_quiet() {
 
 #[test]
 fn a_vendor_that_panics_breaks_the_engine_and_nothing_else() {
-    for call in [Call::Execute, Call::Record, Call::Poll, Call::Allocate, Call::CopyIn, Call::CopyOut]
-    {
+    for call in [
+        Call::Execute,
+        Call::Record,
+        Call::Poll,
+        Call::Allocate,
+        Call::CopyIn,
+        Call::CopyOut,
+    ] {
         let (engine, control) = engine(Config::auto());
         let lane = engine.lane();
         let a = lane.upload(&line(16, 1.0)).unwrap();
@@ -76,7 +96,10 @@ fn a_vendor_that_panics_breaks_the_engine_and_nothing_else() {
             .and_then(|big| add(&lane, &big, &big))
             .and_then(|sum| floats(&lane, &sum));
         let error = outcome.unwrap_err();
-        assert!(error.to_string().contains("panicked in"), "{call:?}: {error}");
+        assert!(
+            error.to_string().contains("panicked in"),
+            "{call:?}: {error}"
+        );
         let later = fill(&lane, 1, 0.0).unwrap_err();
         assert_eq!(later.kind(), Some(SeamError::Broken), "{call:?}: {later}");
         let limit = Instant::now() + Duration::from_secs(5);
@@ -95,13 +118,24 @@ fn g2_083_a_bad_index_fails_its_output_and_all_that_use_it() {
         let used = add_scalar(&lane, &picked, 1.0).unwrap();
         let good = select(&lane, &a, &[2, 0]).unwrap();
         let error = floats(&lane, &used).unwrap_err();
-        let expected = Error::Index { op: "index_select", index: bad.into(), size: 3 };
+        let expected = Error::Index {
+            op: "index_select",
+            index: bad.into(),
+            size: 3,
+        };
         assert_eq!(error, expected);
         assert_eq!(picked.wait().unwrap_err(), expected);
         // What is known to have failed is refused at once.
         assert_eq!(add_scalar(&lane, &used, 1.0).unwrap_err(), expected);
-        assert_eq!(lane.download(&picked, 0, vec![0u8; 4]).unwrap_err().cause, expected);
-        assert_eq!(floats(&lane, &good).unwrap(), [10.0, 10.0], "the device stays usable");
+        assert_eq!(
+            lane.download(&picked, 0, vec![0u8; 4]).unwrap_err().cause,
+            expected
+        );
+        assert_eq!(
+            floats(&lane, &good).unwrap(),
+            [10.0, 10.0],
+            "the device stays usable"
+        );
     }
     assert!(engine.is_open());
     assert_eq!(control.violations(), Vec::<String>::new());
@@ -117,7 +151,14 @@ fn an_index_is_judged_by_whoever_waits_first() {
     assert!(!pending.poll());
     control.set_auto(true);
     let rejected = pending.wait().unwrap_err();
-    assert!(matches!(rejected.cause, Error::Index { index: 7, size: 3, .. }));
+    assert!(matches!(
+        rejected.cause,
+        Error::Index {
+            index: 7,
+            size: 3,
+            ..
+        }
+    ));
     assert!(matches!(bad.poll(), Err(Error::Index { index: 7, .. })));
     assert_eq!(control.violations(), Vec::<String>::new());
 }
@@ -126,8 +167,15 @@ fn an_index_is_judged_by_whoever_waits_first() {
 fn a_full_fault_ring_makes_the_submitter_wait_and_loses_nothing() {
     for config in [
         Config::auto(),
-        Config { offset_alignment: 256, copy_granularity: 4, ..Config::auto() },
-        Config { host_visible: true, ..Config::auto() },
+        Config {
+            offset_alignment: 256,
+            copy_granularity: 4,
+            ..Config::auto()
+        },
+        Config {
+            host_visible: true,
+            ..Config::auto()
+        },
     ] {
         let (engine, control) = engine(config);
         let lane = engine.lane();

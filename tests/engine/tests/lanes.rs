@@ -34,9 +34,16 @@ fn another_lane_waits_on_the_device_with_one_event_for_all_it_covers() {
     let sum = add(&two, &a, &b).unwrap();
     let again = add(&two, &b, &a).unwrap();
     let after = control.calls();
-    assert_eq!(after.record - before.record, 1, "one event covers both producers");
+    assert_eq!(
+        after.record - before.record,
+        1,
+        "one event covers both producers"
+    );
     assert!(after.wait - before.wait >= 1);
-    assert_eq!(after.synchronize, before.synchronize, "the host waits for nothing");
+    assert_eq!(
+        after.synchronize, before.synchronize,
+        "the host waits for nothing"
+    );
     // The consumer may not run before the producer.
     assert_eq!(control.release(1), 0, "{:?}", control.queued(1));
     control.release(0);
@@ -90,7 +97,10 @@ fn a_write_on_another_lane_is_seen_at_home() {
     control.release_all();
     control.set_auto(true);
     let sum = floats(&one, &sum).unwrap();
-    assert_eq!((sum[0], sum[2047], sum[2048], sum[4095]), (4.0, 4.0, 10.0, 10.0));
+    assert_eq!(
+        (sum[0], sum[2047], sum[2048], sum[4095]),
+        (4.0, 4.0, 10.0, 10.0)
+    );
     assert_eq!(control.violations(), Vec::<String>::new());
 }
 
@@ -106,7 +116,11 @@ fn copy_on_write_leaves_other_handles_as_they_were() {
     assert_eq!((written[1], written[2], written[3]), (3.0, 9.0, 3.0));
     let before = control.calls();
     lane.write(&mut a, 0, &line(1, 8.0)).unwrap();
-    assert_eq!(control.calls().copy_device, before.copy_device, "the only handle writes in place");
+    assert_eq!(
+        control.calls().copy_device,
+        before.copy_device,
+        "the only handle writes in place"
+    );
     assert_eq!(control.violations(), Vec::<String>::new());
 }
 
@@ -131,7 +145,10 @@ fn what_is_still_inside_execute_is_covered_by_no_event() {
         engine.trim();
         control.resume();
     });
-    let sum = receiver.recv_timeout(Duration::from_secs(10)).unwrap().unwrap();
+    let sum = receiver
+        .recv_timeout(Duration::from_secs(10))
+        .unwrap()
+        .unwrap();
     assert!(!sum.poll().unwrap());
     control.release_all();
     assert!(sum.poll().unwrap());
@@ -174,7 +191,11 @@ fn a_storage_of_another_engine_is_foreign() {
     let mut a = fill(&one.lane(), 16, 1.0).unwrap();
     let lane = two.lane();
     let foreign = |error: gpu_dispatch::Error| {
-        assert_eq!(error.cause(), Some(&gpu_seam::GpuError::ForeignDomain), "{error}");
+        assert_eq!(
+            error.cause(),
+            Some(&gpu_seam::GpuError::ForeignDomain),
+            "{error}"
+        );
     };
     let before = control.calls();
     foreign(add(&lane, &a, &a).unwrap_err());

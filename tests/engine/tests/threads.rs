@@ -7,16 +7,20 @@ use std::time::Duration;
 
 #[test]
 fn eight_threads_on_one_engine() {
-    let (engine, control) =
-        engine_with(Config::auto(), |options| options.pending_budget = Some(256 << 10));
+    let (engine, control) = engine_with(Config::auto(), |options| {
+        options.pending_budget = Some(256 << 10)
+    });
     let shared = fill(&engine.lane(), 256, 1.0).unwrap();
     std::thread::scope(|scope| {
         for thread in 0..8u8 {
             let (engine, shared) = (&engine, &shared);
             scope.spawn(move || {
                 // Half of them on the default lane, half on lanes of their own.
-                let lane =
-                    if thread % 2 == 0 { engine.lane() } else { engine.new_lane().unwrap() };
+                let lane = if thread % 2 == 0 {
+                    engine.lane()
+                } else {
+                    engine.new_lane().unwrap()
+                };
                 let own = f32::from(thread);
                 for round in 0..20u8 {
                     let a = lane.upload(&line(256, own)).unwrap();
@@ -94,7 +98,11 @@ fn handles_may_go_in_every_order() {
             drop(things[at].take());
         }
         let ledger = control.ledger();
-        assert_eq!((ledger.allocations, ledger.streams, ledger.events), (0, 0, 0), "{order:?}");
+        assert_eq!(
+            (ledger.allocations, ledger.streams, ledger.events),
+            (0, 0, 0),
+            "{order:?}"
+        );
         assert_eq!(control.violations(), Vec::<String>::new(), "{order:?}");
     }
 }
@@ -145,5 +153,9 @@ fn a_face_is_the_same_engine() {
     let mut bytes = [0; 16];
     other.read(&a, 0, &mut bytes).unwrap();
     assert_eq!(bytes.to_vec(), line(4, 1.0));
-    assert!(other.as_any().is::<gpu_dispatch::Lane<gpu_engine_tests::Vendor>>());
+    assert!(
+        other
+            .as_any()
+            .is::<gpu_dispatch::Lane<gpu_engine_tests::Vendor>>()
+    );
 }

@@ -16,7 +16,10 @@ fn pattern(len: usize) -> Vec<u8> {
 #[test]
 fn a_gibibyte_holds_no_more_than_the_ring() {
     const BYTES: usize = 1 << 30;
-    let config = Config { memory_bytes: 3 << 30, ..Config::auto() };
+    let config = Config {
+        memory_bytes: 3 << 30,
+        ..Config::auto()
+    };
     let (engine, control) = engine(config);
     let lane = engine.lane();
     let mut bytes = vec![1u8; BYTES];
@@ -32,13 +35,18 @@ fn a_gibibyte_holds_no_more_than_the_ring() {
 
 #[test]
 fn an_upload_overlaps_its_copies_and_returns_with_the_last_enqueued() {
-    let (engine, control) =
-        engine_with(Config::default(), |options| options.staging_chunk = Some(4 * KIB));
+    let (engine, control) = engine_with(Config::default(), |options| {
+        options.staging_chunk = Some(4 * KIB)
+    });
     let lane = engine.lane();
     // Four chunks fill the ring, and nothing has run.
     let storage = lane.upload(&pattern(16 * KIB)).unwrap();
     let calls = control.calls();
-    assert_eq!((calls.copy_in, calls.record), (4, 4), "an event right behind every chunk");
+    assert_eq!(
+        (calls.copy_in, calls.record),
+        (4, 4),
+        "an event right behind every chunk"
+    );
     assert_eq!(control.ledger().items_run, 0);
     // A fifth has to wait for the first.
     std::thread::scope(|scope| {
@@ -75,8 +83,9 @@ fn g3_088_the_bytes_of_an_upload_are_the_ones_at_the_call() {
 
 #[test]
 fn a_source_is_held_until_its_last_chunk_is_enqueued() {
-    let (engine, control) =
-        engine_with(Config::default(), |options| options.staging_chunk = Some(4 * KIB));
+    let (engine, control) = engine_with(Config::default(), |options| {
+        options.staging_chunk = Some(4 * KIB)
+    });
     let lane = engine.lane();
     let mut source = fill(&lane, 16 * KIB, 1.0).unwrap();
     // Sixteen chunks, of which the ring takes four.
@@ -103,8 +112,9 @@ fn a_source_is_held_until_its_last_chunk_is_enqueued() {
 
 #[test]
 fn every_wait_moves_every_download_forward() {
-    let (engine, control) =
-        engine_with(Config::auto(), |options| options.staging_chunk = Some(4 * KIB));
+    let (engine, control) = engine_with(Config::auto(), |options| {
+        options.staging_chunk = Some(4 * KIB)
+    });
     let lane = engine.lane();
     let a = fill(&lane, 16 * KIB, 1.0).unwrap();
     let b = fill(&lane, 16 * KIB, 2.0).unwrap();
@@ -119,19 +129,29 @@ fn every_wait_moves_every_download_forward() {
 #[test]
 fn g3_104_g3_106_odd_lengths_and_ranges_are_exact_at_any_granularity() {
     for granularity in [1, 4, 16] {
-        let config = Config { copy_granularity: granularity, ..Config::auto() };
+        let config = Config {
+            copy_granularity: granularity,
+            ..Config::auto()
+        };
         let (engine, control) = engine_with(config, |options| options.staging_chunk = Some(64));
         let lane = engine.lane();
         for len in [1, 2, 3, 5, 7, 25, 63, 64, 65, 100, 257, 1000] {
             let mut bytes = pattern(len);
             let mut storage = lane.upload(&bytes).unwrap();
             assert_eq!(storage.len(), len);
-            for at in [0, 1, 3, len / 2, len - 1].into_iter().filter(|&at| at < len) {
+            for at in [0, 1, 3, len / 2, len - 1]
+                .into_iter()
+                .filter(|&at| at < len)
+            {
                 for count in [0, 1, 2, 5, 70, len] {
                     let count = count.min(len - at);
                     let mut part = vec![0; count];
                     lane.read(&storage, at, &mut part).unwrap();
-                    assert_eq!(part, bytes[at..at + count], "{granularity}: {at}+{count} of {len}");
+                    assert_eq!(
+                        part,
+                        bytes[at..at + count],
+                        "{granularity}: {at}+{count} of {len}"
+                    );
                     let pending = lane.download(&storage, at, vec![0u8; count]).unwrap();
                     assert_eq!(pending.wait().unwrap(), bytes[at..at + count]);
                     let new = vec![u8::try_from(count % 256).unwrap() ^ 0x5a; count];
@@ -156,7 +176,13 @@ fn g3_109_nothing_is_transferred_without_a_call() {
     assert!(empty.is_empty());
     lane.read(&empty, 0, &mut []).unwrap();
     lane.write(&mut empty, 0, &[]).unwrap();
-    assert_eq!(lane.download(&empty, 0, Vec::<u8>::new()).unwrap().wait().unwrap(), []);
+    assert_eq!(
+        lane.download(&empty, 0, Vec::<u8>::new())
+            .unwrap()
+            .wait()
+            .unwrap(),
+        []
+    );
     assert!(empty.poll().unwrap());
     drop((empty.clone(), empty));
     assert_eq!(lane.allocate(0).unwrap().len(), 0);
@@ -165,11 +191,18 @@ fn g3_109_nothing_is_transferred_without_a_call() {
 
 #[test]
 fn a_chunk_that_fails_fails_the_upload_and_nothing_else() {
-    let (engine, control) =
-        engine_with(Config::auto(), |options| options.staging_chunk = Some(4 * KIB));
+    let (engine, control) = engine_with(Config::auto(), |options| {
+        options.staging_chunk = Some(4 * KIB)
+    });
     let lane = engine.lane();
     let keep = lane.upload(&line(4 * KIB, 5.0)).unwrap();
-    control.refuse(Call::CopyIn, 2, GpuError::Unavailable { detail: "a cable".into() });
+    control.refuse(
+        Call::CopyIn,
+        2,
+        GpuError::Unavailable {
+            detail: "a cable".into(),
+        },
+    );
     let error = lane.upload(&pattern(16 * KIB)).unwrap_err();
     assert_eq!(error.kind(), Some(SeamError::Transfer));
     let text = "upload: staged transfer failed: GPU backend unavailable: a cable";
@@ -182,13 +215,24 @@ fn a_chunk_that_fails_fails_the_upload_and_nothing_else() {
 
 #[test]
 fn a_write_that_fails_halfway_fails_the_storage() {
-    let (engine, control) =
-        engine_with(Config::auto(), |options| options.staging_chunk = Some(4 * KIB));
+    let (engine, control) = engine_with(Config::auto(), |options| {
+        options.staging_chunk = Some(4 * KIB)
+    });
     let lane = engine.lane();
     let mut storage = lane.upload(&line(4 * KIB, 5.0)).unwrap();
-    control.refuse(Call::CopyIn, 2, GpuError::Unavailable { detail: "a cable".into() });
+    control.refuse(
+        Call::CopyIn,
+        2,
+        GpuError::Unavailable {
+            detail: "a cable".into(),
+        },
+    );
     let error = lane.write(&mut storage, 0, &pattern(16 * KIB)).unwrap_err();
-    assert_eq!(storage.wait().unwrap_err(), error, "half-written bytes are never published");
+    assert_eq!(
+        storage.wait().unwrap_err(),
+        error,
+        "half-written bytes are never published"
+    );
     assert_eq!(add_scalar(&lane, &storage, 1.0).unwrap_err(), error);
     assert_eq!(lane.read(&storage, 0, &mut [0; 4]).unwrap_err(), error);
     assert_eq!(control.violations(), Vec::<String>::new());
@@ -199,18 +243,31 @@ fn a_write_that_never_starts_leaves_the_storage_as_it_was() {
     let (engine, control) = engine(Config::auto());
     let lane = engine.lane();
     let mut storage = lane.upload(&line(64, 5.0)).unwrap();
-    control.refuse(Call::CopyIn, 0, GpuError::Unavailable { detail: "a cable".into() });
+    control.refuse(
+        Call::CopyIn,
+        0,
+        GpuError::Unavailable {
+            detail: "a cable".into(),
+        },
+    );
     assert!(lane.write(&mut storage, 0, &line(64, 6.0)).is_err());
     assert_eq!(floats(&lane, &storage).unwrap(), vec![5.0; 64]);
 }
 
 #[test]
 fn a_ring_that_cannot_grow_goes_on_with_what_it_has() {
-    let (engine, control) =
-        engine_with(Config::auto(), |options| options.staging_chunk = Some(4 * KIB));
+    let (engine, control) = engine_with(Config::auto(), |options| {
+        options.staging_chunk = Some(4 * KIB)
+    });
     let lane = engine.lane();
     let warm = lane.upload(&line(1, 1.0)).unwrap();
-    control.refuse_always(Call::AllocStaging, GpuError::OutOfMemory { requested: 1, available: 0 });
+    control.refuse_always(
+        Call::AllocStaging,
+        GpuError::OutOfMemory {
+            requested: 1,
+            available: 0,
+        },
+    );
     let a = lane.upload(&pattern(64 * KIB)).unwrap();
     control.allow(Call::AllocStaging);
     let mut bytes = vec![0; 64 * KIB];
@@ -222,7 +279,11 @@ fn a_ring_that_cannot_grow_goes_on_with_what_it_has() {
 #[test]
 fn across_engines_a_copy_says_its_route() {
     let (one, control) = engine(Config::auto());
-    let (two, other) = engine(Config { ordinal: 1, copy_granularity: 4, ..Config::auto() });
+    let (two, other) = engine(Config {
+        ordinal: 1,
+        copy_granularity: 4,
+        ..Config::auto()
+    });
     let (from, to) = (one.lane(), two.lane());
     let source = from.upload(&pattern(9_000_001)).unwrap().erase();
     let (from, to): (&dyn Face, &dyn Face) = (&from, &to);
@@ -242,7 +303,10 @@ fn across_engines_a_copy_says_its_route() {
 
 #[test]
 fn host_visible_memory_is_read_and_written_directly() {
-    let (engine, control) = engine(Config { host_visible: true, ..Config::default() });
+    let (engine, control) = engine(Config {
+        host_visible: true,
+        ..Config::default()
+    });
     let lane = engine.lane();
     let mut storage = lane.upload(&line(16, 1.0)).unwrap();
     let sum = add_scalar(&lane, &storage, 1.0).unwrap();
@@ -254,6 +318,9 @@ fn host_visible_memory_is_read_and_written_directly() {
     lane.write(&mut storage, 4, &line(1, 7.0)).unwrap();
     assert_eq!(floats(&lane, &storage).unwrap()[..3], [1.0, 7.0, 1.0]);
     let calls = control.calls();
-    assert_eq!((calls.alloc_staging, calls.copy_in, calls.copy_out), (0, 0, 0));
+    assert_eq!(
+        (calls.alloc_staging, calls.copy_in, calls.copy_out),
+        (0, 0, 0)
+    );
     assert_eq!(control.violations(), Vec::<String>::new());
 }
