@@ -2,6 +2,7 @@
 
 mod device;
 mod dtype;
+pub mod einsum;
 mod error;
 mod ops;
 mod shape;
@@ -9,6 +10,7 @@ mod tensor;
 
 pub use device::Device;
 pub use dtype::{Element, ElementBytes, Number, NumberRefused, dtype_from_name};
+pub use einsum::einsum;
 pub use error::{Described, Error, ErrorKind};
 pub use gpu_dispatch::TransferReport;
 pub use gpu_seam::{DType, DeviceInfo};
