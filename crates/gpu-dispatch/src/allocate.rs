@@ -10,7 +10,8 @@ use crate::engine::Shared;
 use crate::error::Error;
 use crate::lane::Track;
 use crate::memory::{Block, MemoryReport};
-use crate::storage::{Record, Storage};
+use crate::record::Record;
+use crate::storage::Storage;
 use crate::sync::{Arc, Ordering};
 use gpu_seam::{Execute, GpuError};
 

@@ -5,7 +5,7 @@
 //! there is ordered by the stream. Bounded; what does not fit goes to the pool.
 
 use crate::memory::{SMALL, size_class};
-use crate::storage::Record;
+use crate::record::Record;
 use crate::sync::{Arc, Mutex, lock};
 use gpu_seam::Execute;
 

@@ -8,7 +8,7 @@
 //! What holds, and where it is kept:
 //! - Validation happens here and nowhere else (`canonical`).
 //! - A storage's memory is reused on its lane at once, elsewhere only behind a completion that was
-//!   seen or a device-side wait (`storage`, `memory`, `allocate`).
+//!   seen or a device-side wait (`record`, `memory`, `allocate`).
 //! - Bytes go back to the budget when the device is seen to be done, never with a handle (`budget`).
 //! - A failed producer's output is never published: whoever waits for it or uses it gets the
 //!   original cause (`verdict`, `progress`, `status`).
@@ -31,6 +31,7 @@ mod lane;
 mod memory;
 mod progress;
 mod publication;
+mod record;
 mod status;
 mod storage;
 mod sync;

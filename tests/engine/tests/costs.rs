@@ -1,6 +1,9 @@
 //! Counted costs on the host vendor: what one submission allocates on the heap and asks the vendor.
 
-#![expect(unsafe_code, reason = "a global allocator is an unsafe trait; it only forwards")]
+#![expect(
+    unsafe_code,
+    reason = "a global allocator is an unsafe trait; it only forwards"
+)]
 
 use gpu_dispatch::{Call, Engine, Face, Storage};
 use gpu_host::Host;
@@ -53,8 +56,15 @@ fn a_submission_in_steady_state_allocates_nothing_on_the_heap() {
         let a: Storage<Host> = lane.upload(&bytes).unwrap();
         let dims = [n];
         let view = Operand::View(View::new(DType::F32, 0, &dims, &[1]));
-        let add = Call::Binary { op: BinaryOp::Add, lhs: view, rhs: view };
-        let neg = Call::Unary { op: UnaryOp::Neg, input: View::new(DType::F32, 0, &dims, &[1]) };
+        let add = Call::Binary {
+            op: BinaryOp::Add,
+            lhs: view,
+            rhs: view,
+        };
+        let neg = Call::Unary {
+            op: UnaryOp::Neg,
+            input: View::new(DType::F32, 0, &dims, &[1]),
+        };
         let allocations = counted(|| {
             let sum = lane.submit(&add, &[&a, &a]).unwrap();
             let _ = lane.submit(&neg, &[&sum.storage]).unwrap();
@@ -73,7 +83,10 @@ fn nor_does_one_through_the_erased_face_below_rank_seven() {
     let (dims, strides) = ([2usize; 6], [1isize, 2, 4, 8, 16, 32]);
     let view = View::new(DType::F32, 0, &dims, &strides);
     let row = View::new(DType::F32, 0, &[2, 2], &[2, 1]);
-    let copy = Call::Copy { input: view, dtype: DType::F32 };
+    let copy = Call::Copy {
+        input: view,
+        dtype: DType::F32,
+    };
     let add = Call::Binary {
         op: BinaryOp::Add,
         lhs: Operand::View(view),

@@ -58,6 +58,7 @@ const FILES: &[(&str, &str)] = &[
         "crates/gpu-seam/src/driver.rs",
         "declares the unsafe driver traits; no unsafe block",
     ),
+    ("tests/engine/tests/costs.rs", "a counting global allocator"),
     (
         "tests/held/src/driver.rs",
         "implements the driver traits over an inner vendor",

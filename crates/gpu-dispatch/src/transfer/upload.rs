@@ -10,7 +10,8 @@ use crate::budget::{Admission, Budget};
 use crate::engine::Shared;
 use crate::error::Error;
 use crate::lane::Track;
-use crate::storage::{Record, Storage};
+use crate::record::Record;
+use crate::storage::Storage;
 use crate::sync::{Arc, Backoff};
 use gpu_seam::{Execute, GpuError};
 
