@@ -61,6 +61,12 @@ impl<D: Execute> Held<D> {
         });
         Ok((Self(Arc::clone(&shared)), Controller(shared)))
     }
+
+    /// One more controller of this device.
+    #[must_use]
+    pub fn controller(&self) -> Controller<D> {
+        Controller(Arc::clone(&self.0))
+    }
 }
 
 impl<D: Execute> Backend for Held<D> {

@@ -60,6 +60,14 @@ const FILES: &[(&str, &str)] = &[
     ),
     ("tests/engine/tests/costs.rs", "a counting global allocator"),
     (
+        "tests/conformance/src/cx.rs",
+        "calls the driver traits for every check, and waits before it frees",
+    ),
+    (
+        "tests/conformance/src/ledger.rs",
+        "implements the driver traits by forwarding to the vendor it counts",
+    ),
+    (
         "tests/held/src/driver.rs",
         "implements the driver traits over an inner vendor",
     ),
