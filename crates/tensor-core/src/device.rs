@@ -251,7 +251,10 @@ struct Vendor {
 }
 
 impl Vendor {
-    #[expect(dead_code, reason = "no vendor is in the table yet")]
+    #[cfg_attr(
+        not(feature = "host"),
+        expect(dead_code, reason = "a build without vendors has no table")
+    )]
     const fn of<B: Discover + Execute>(name: &'static str) -> Self {
         Self {
             name,
@@ -296,7 +299,10 @@ fn vendor(op: &'static str, name: &str) -> Result<(&'static Vendor, usize), Erro
 }
 
 /// The vendors that a feature of this crate brings, whether it is on or off.
-const FEATURES: [&str; 0] = [];
+const FEATURES: [&str; 1] = ["host"];
 
 /// The vendors of this build.
-const VENDORS: &[Vendor] = &[];
+const VENDORS: &[Vendor] = &[
+    #[cfg(feature = "host")]
+    Vendor::of::<gpu_host::Host>("host"),
+];

@@ -10,10 +10,10 @@ impl Tensor {
     ///
     /// Floats to integers truncate and saturate, NaN gives 0. Integers to integers wrap. Anything
     /// to bool is `!= 0`, so that NaN is true. To a narrower float: rounded to nearest even.
-    /// Complex to real is an error: take what is meant.
+    /// Complex to real takes the real part.
     ///
     /// # Errors
-    /// Complex to real, or a dtype that the device does not serve.
+    /// A dtype that the device does not serve.
     #[doc(alias = "cast")]
     #[doc(alias = "astype")]
     pub fn to_dtype(&self, dtype: DType) -> Result<Self, Error> {

@@ -263,7 +263,11 @@ fn arange<T: Element>(
         }
         _ => return Err(invalid(format!("{} cannot be counted", T::DTYPE))),
     };
-    let memory = len.and_then(<T::Bytes as ElementBytes>::zeros);
+    // What the device could never hold is not asked of the host either.
+    let most = device.info().memory_bytes / T::DTYPE.size();
+    let memory = len
+        .filter(|&len| len <= most)
+        .and_then(<T::Bytes as ElementBytes>::zeros);
     let Some(mut values) = memory.map(T::from_memory) else {
         let detail = format!("from {start} to {stop} by {step} there are too many elements");
         return Err(invalid(detail));

@@ -55,8 +55,11 @@ impl Tensor {
     pub fn to_vec_pending<T: Element>(&self) -> Result<Pending<Vec<T>>, Error> {
         const OP: &str = "to_vec_pending";
         self.is_of::<T>(OP)?;
+        // First what the device may refuse: a view may stand for more than any host could hold.
+        let source = self.packed(OP)?;
         let memory = self.host_memory::<T>(OP)?;
-        self.download(OP, T::from_memory(memory))
+        source
+            .download(OP, T::from_memory(memory))
             .map_err(Error::from)
     }
 
