@@ -1,0 +1,97 @@
+//! The golden cases on the device that `GOLDEN_DEVICE` names (the host, unless it says otherwise), on
+//! a device whose work is held back as long as may be, and the proof that a wrong value is noticed.
+
+use gpu_dispatch::Engine;
+use gpu_golden::{Report, check, check_book};
+use gpu_held::{Config, Held};
+use gpu_host::Host;
+use tensor_core::Device;
+
+fn assert_clean(report: &Report) {
+    let worst: Vec<String> = report
+        .failed
+        .iter()
+        .take(40)
+        .map(|(id, found)| format!("{id}: {found}"))
+        .collect();
+    assert!(
+        report.failed.is_empty(),
+        "{} of {} cases failed:\n{}",
+        report.failed.len(),
+        report.cases(),
+        worst.join("\n")
+    );
+    assert!(report.passed > 2000, "only {} cases ran", report.passed);
+}
+
+#[test]
+fn the_named_device_gives_the_golden_values() {
+    let name = std::env::var("GOLDEN_DEVICE").unwrap_or_else(|_| "host".to_owned());
+    let device = Device::open(&name).unwrap();
+    let report = check(&device);
+    assert_clean(&report);
+    if name == "host" {
+        // The numeric reference serves everything.
+        assert_eq!(report.unsupported, []);
+        assert_eq!(report.flushed, [""; 0]);
+    }
+}
+
+#[test]
+fn a_device_that_holds_its_work_back_gives_the_golden_values() {
+    let (driver, controller) = Held::new(Host::new(), Config::auto()).unwrap();
+    let device = Device::from_engine(&Engine::new(driver).unwrap());
+    let report = check(&device);
+    assert_clean(&report);
+    assert_eq!(report.unsupported, []);
+    drop(device);
+    assert_eq!(controller.violations(), [""; 0]);
+}
+
+/// A book with the one case `neg [1.5f32]`, with `expected` as what it must give.
+fn book(expected: &str) -> String {
+    format!(
+        r#"{{"arrays": {{"x": {{"d": "f32", "s": [1], "x": "0000c03f"}}}},
+            "cases": [{{"id": "the case", "op": "neg", "in": ["x"], {expected}}}]}}"#
+    )
+}
+
+#[test]
+fn a_wrong_value_is_noticed() {
+    let device = Device::host().unwrap();
+    let found = |expected: &str| {
+        let mut report = check_book(&book(expected), &device);
+        assert_eq!(report.cases(), 1);
+        report.failed.pop().map(|(_, found)| found)
+    };
+    assert_eq!(
+        found(r#""out": {"d": "f32", "s": [1], "x": "0000c0bf"}"#),
+        None
+    );
+    let wrong = [
+        // The sign, the last bit, the dtype, the shape, an error that is not one.
+        (
+            r#""out": {"d": "f32", "s": [1], "x": "0000c03f"}"#,
+            "must be 1.5, is -1.5",
+        ),
+        (
+            r#""out": {"d": "f32", "s": [1], "x": "0100c0bf"}"#,
+            "element 0",
+        ),
+        (
+            r#""out": {"d": "f64", "s": [1], "x": "000000000000f8bf"}"#,
+            "not f64[1]",
+        ),
+        (
+            r#""out": {"d": "f32", "s": [], "x": "0000c0bf"}"#,
+            "not f32[]",
+        ),
+        (r#""err": "Invalid""#, "not an error"),
+    ];
+    for (expected, words) in wrong {
+        let found = found(expected).unwrap_or_default();
+        assert!(found.contains(words), "{expected}: {found:?}");
+    }
+    let within = r#""out": {"d": "f32", "s": [1], "x": "0100c0bf"}, "ulp": 1"#;
+    assert_eq!(found(within), None);
+}
