@@ -72,8 +72,10 @@ impl Device {
     /// # Errors
     /// As for [`open`](Self::open).
     pub fn open_new(name: &str) -> Result<Self, Error> {
-        let (vendor, ordinal) = vendor("open_new", name)?;
-        (vendor.open)(ordinal).map(Self::from_face)
+        const OP: &str = "open_new";
+        let (vendor, ordinal) = vendor(OP, name)?;
+        let face = (vendor.open)(ordinal).map_err(|error| error.named(OP))?;
+        Ok(Self::from_face(face))
     }
 
     /// The devices that this build could open now. What a vendor without devices says is in
@@ -228,8 +230,12 @@ impl fmt::Display for Device {
 }
 
 impl fmt::Debug for Device {
+    /// `host:0 (domain 3)`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Device({}, {:?})", self.name(), self.face().domain())
+        // `AllocationDomainId(3)`: its number is what tells two engines of one device apart.
+        let domain = format!("{:?}", self.face().domain());
+        let number = domain.trim_matches(|digit: char| !digit.is_ascii_digit());
+        write!(f, "{} (domain {number})", self.name())
     }
 }
 
@@ -293,7 +299,7 @@ fn vendor(op: &'static str, name: &str) -> Result<(&'static Vendor, usize), Erro
         } else {
             built.join(", ")
         };
-        format!("no vendor is called as in {shown:?}; vendors of this build: {built}")
+        format!("{shown:?} names no vendor; vendors of this build: {built}")
     };
     Err(Error::gpu(op, GpuError::Unavailable { detail }))
 }

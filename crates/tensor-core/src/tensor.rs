@@ -6,7 +6,7 @@
 //! gpu-dispatch's business.
 
 use crate::device::Device;
-use crate::error::{Described, Error};
+use crate::error::{Described, Error, ErrorKind};
 use crate::shape::Layout;
 use gpu_dispatch::{Call, DynStorage, Output};
 use gpu_seam::{DType, View};
@@ -165,8 +165,7 @@ impl Tensor {
             inputs.iter().map(|tensor| &tensor.storage).collect();
         match first.device.face().submit(call, &storages) {
             Ok(output) => Ok(Self::of_output(&first.device, output)),
-            Err(cause) => Err(Error::engine(op, cause)
-                .with_operands(inputs.iter().map(|tensor| tensor.describe()))),
+            Err(cause) => Err(failure(op, cause, inputs)),
         }
     }
 
@@ -175,6 +174,22 @@ impl Tensor {
         let layout = Layout::of_result(output.dims);
         Self::from_parts(device.clone(), output.storage, output.dtype, layout)
     }
+}
+
+/// What the engine answered, with the tensors involved.
+#[cold]
+fn failure(op: &'static str, cause: gpu_dispatch::Error, inputs: &[&Tensor]) -> Error {
+    let error = Error::engine(op, cause);
+    // Two engines of one device have one name: where that is the matter, their domains tell them
+    // apart.
+    let foreign = error.kind() == ErrorKind::ForeignDomain;
+    error.with_operands(inputs.iter().map(|tensor| {
+        let mut described = tensor.describe();
+        if foreign {
+            described.device = format!("{:?}", tensor.device);
+        }
+        described
+    }))
 }
 
 impl fmt::Debug for Tensor {

@@ -1,4 +1,7 @@
 //! `+ - * / %` and unary `-`, giving a `Result`: `(&a + &b)?`, `(2.0 * &a)?`.
+//!
+//! Numbers are of one type a kind, so that a literal needs no suffix; for others, the methods take
+//! any.
 
 use super::Operand;
 use super::binary::binary;
@@ -6,7 +9,6 @@ use crate::dtype::Number;
 use crate::error::Error;
 use crate::tensor::Tensor;
 use gpu_seam::BinaryOp;
-use half::{bf16, f16};
 use num_complex::Complex;
 use std::borrow::Borrow;
 use std::ops::{Add, Div, Mul, Neg, Rem, Sub};
@@ -17,8 +19,7 @@ macro_rules! operators {
         operators!(@tensors $trait $method: &Tensor, Tensor);
         operators!(@tensors $trait $method: Tensor, &Tensor);
         operators!(@tensors $trait $method: Tensor, Tensor);
-        operators!(@numbers $trait $method: bool, u8, i8, u32, i32, i64, f16, bf16, f32, f64,
-            Complex<f32>, Complex<f64>);
+        operators!(@numbers $trait $method: i64, f64, Complex<f64>, Number);
     )+};
     (@tensors $trait:ident $method:ident: $lhs:ty, $rhs:ty) => {
         impl $trait<$rhs> for $lhs {
