@@ -3,9 +3,10 @@
 //! Promises that merging, narrowing and splitting a nest change what is computed in no way. Knows
 //! nothing of devices and limits.
 
+use super::plan::{Part, blank};
 use super::{Layout, Slot, Step, StepArg};
 use crate::call::{Dims, Strides};
-use gpu_seam::Op;
+use gpu_seam::{DType, Op};
 use smallvec::SmallVec;
 
 /// The most views that an operation has.
@@ -44,7 +45,6 @@ pub(super) struct Draft {
     pub(super) lookup: Option<Lookup>,
 }
 
-#[allow(dead_code, reason = "tiling, which calls some of it, is being built")]
 impl Loop {
     /// A loop that two views walk.
     pub(super) const fn pair(len: usize, out: isize, input: isize) -> Self {
@@ -106,7 +106,6 @@ pub(super) fn sort_by_step(loops: &mut [Loop], view: usize) {
     loops.sort_by_key(|each| std::cmp::Reverse(each.strides[view].unsigned_abs()));
 }
 
-#[allow(dead_code, reason = "tiling, which calls some of it, is being built")]
 impl Draft {
     /// A draft whose offsets are 0 and that looks nothing up.
     pub(super) fn new(op: Op<'static>, loops: Loops, slots: &[Slot]) -> Self {
@@ -132,6 +131,29 @@ impl Draft {
             Op::Gather { .. } | Op::Scatter { .. } => 3,
             _ => 2,
         }
+    }
+
+    /// A copy between two views: output first.
+    pub(super) fn copy((out, input): (Part, Part), loops: Loops) -> Self {
+        let op = Op::Copy {
+            out: blank(out.dtype),
+            input: blank(input.dtype),
+        };
+        let mut draft = Self::new(op, loops, &[out.slot, input.slot]);
+        draft.offsets[0] = out.offset;
+        draft.offsets[1] = input.offset;
+        draft.merge();
+        draft
+    }
+
+    /// The element type of view `view`.
+    pub(super) fn dtype(&self, view: usize) -> DType {
+        let mut dtypes: SmallVec<[DType; VIEWS]> = SmallVec::new();
+        let _ = self.op.map_views(|view| {
+            dtypes.push(view.dtype);
+            view
+        });
+        dtypes[view]
     }
 
     /// Merges loops; those around a looked-up one stay apart from it.

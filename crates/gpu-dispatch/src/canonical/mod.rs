@@ -22,6 +22,7 @@ mod rank;
 mod reduce;
 mod tile;
 mod tile_gemm;
+mod tile_reduce;
 mod validate;
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use gpu_seam::{Capabilities, DType, Gemm, GpuError, Op, Scalar, View};
 use smallvec::SmallVec;
 
 /// The most steps that one call becomes: a bound on what a hostile shape can make the host do.
-pub(super) const MAX_STEPS: usize = 1 << 16;
+const MAX_STEPS: usize = 1 << 16;
 
 /// A plan under construction.
 pub(super) struct Plan<'a> {
@@ -81,6 +81,11 @@ impl<'a> Plan<'a> {
         Ok(Slot::Temporary(self.lowered.temporaries.len() - 1))
     }
 
+    /// The most dimensions of a view. Every device takes 3.
+    pub(super) fn rank(&self) -> usize {
+        self.capabilities.strided_rank.max(3)
+    }
+
     /// Bytes of a storage.
     pub(super) fn bytes(&self, slot: Slot) -> usize {
         match slot {
@@ -101,7 +106,7 @@ impl<'a> Plan<'a> {
 
     /// Adds the steps of a draft whose loops are merged.
     pub(super) fn emit(&mut self, draft: &Draft) -> Result<(), Error> {
-        if draft.loops.len() > self.capabilities.strided_rank {
+        if draft.loops.len() > self.rank() {
             return rank::fit(self, draft);
         }
         let mut args: SmallVec<[StepArg; VIEWS]> = SmallVec::new();
@@ -140,16 +145,8 @@ impl<'a> Plan<'a> {
     }
 
     /// Adds a copy between two views of the same loops (unmerged): output first.
-    pub(super) fn copy(&mut self, (out, input): (Part, Part), loops: Loops) -> Result<(), Error> {
-        let op = Op::Copy {
-            out: blank(out.dtype),
-            input: blank(input.dtype),
-        };
-        let mut draft = Draft::new(op, loops, &[out.slot, input.slot]);
-        draft.offsets[0] = out.offset;
-        draft.offsets[1] = input.offset;
-        draft.merge();
-        self.emit(&draft)
+    pub(super) fn copy(&mut self, parts: (Part, Part), loops: Loops) -> Result<(), Error> {
+        self.emit(&Draft::copy(parts, loops))
     }
 
     /// Copies `input`, whose strides are those of view 1 in `loops`, into a new contiguous
@@ -174,14 +171,22 @@ impl<'a> Plan<'a> {
 
     /// Adds a finished step.
     pub(super) fn push(&mut self, step: Step) -> Result<(), Error> {
-        if self.lowered.steps.len() == MAX_STEPS {
-            return Err(self.unsupported(format!(
-                "takes more than {MAX_STEPS} steps on this device (rank {}, {} bytes an operand)",
-                self.capabilities.strided_rank, self.capabilities.max_operand_bytes
-            )));
-        }
+        self.bounded(self.lowered.steps.len() + 1)?;
         self.lowered.steps.push(step);
         Ok(())
+    }
+
+    /// Refuses what takes more than [`MAX_STEPS`] steps.
+    pub(super) fn bounded(&self, steps: usize) -> Result<(), Error> {
+        if steps <= MAX_STEPS {
+            return Ok(());
+        }
+        Err(self.unsupported(format!(
+            "takes at least {steps} steps on this device (views of rank {}, {} bytes an argument); \
+             the most is {MAX_STEPS}",
+            self.rank(),
+            self.capabilities.max_operand_bytes
+        )))
     }
 }
 

@@ -114,9 +114,9 @@ enum Kind {
 impl Kind {
     /// The dtype of results that are to be reduced, or copied, once more to give `out`.
     const fn partial(self, out: DType) -> DType {
-        match (self, out) {
-            (Self::Reduce(ReduceOp::Sum | ReduceOp::Prod), DType::F16 | DType::BF16) => DType::F32,
-            _ => out,
+        match self {
+            Self::Reduce(op) => partial(op, out),
+            Self::Arg(_) => out,
         }
     }
 
@@ -131,6 +131,14 @@ impl Kind {
             Self::Reduce(op) => Op::Reduce { op, out, input },
             Self::Arg(op) => Op::ArgReduce { op, out, input },
         }
+    }
+}
+
+/// The dtype of results of `op` that are to be reduced once more to give `out`.
+pub(super) const fn partial(op: ReduceOp, out: DType) -> DType {
+    match (op, out) {
+        (ReduceOp::Sum | ReduceOp::Prod, DType::F16 | DType::BF16) => DType::F32,
+        _ => out,
     }
 }
 

@@ -291,7 +291,7 @@ fn replaced(index: &[usize], axis: usize, with: i64) -> Vec<usize> {
     index
 }
 
-fn broadcast(shapes: &[Vec<usize>]) -> Vec<usize> {
+pub(super) fn broadcast(shapes: &[Vec<usize>]) -> Vec<usize> {
     let rank = shapes.iter().map(Vec::len).max().unwrap_or(0);
     let dim = |at: usize| {
         let lens = shapes

@@ -7,8 +7,10 @@ mod elements;
 mod evaluate;
 mod forms;
 mod interpret;
+mod limits;
 mod promises;
 mod refusals;
+mod stress;
 
 use super::{Lowered, lower};
 use crate::call::Call;
@@ -104,7 +106,9 @@ fn checked(call: &Call<'_>, inputs: &[&Tensor], capabilities: &Capabilities) -> 
 
 /// The values that `call` gives on a device without limits, checked on some with limits too.
 fn values(call: &Call<'_>, inputs: &[&Tensor]) -> Vec<i64> {
-    checked(call, inputs, &limited(64, usize::MAX, 256));
+    for rank in [3, 4, 8] {
+        checked(call, inputs, &limited(rank, usize::MAX, 256));
+    }
     let lowered = checked(call, inputs, &free());
     interpret::run(&lowered, inputs)
 }
