@@ -5,6 +5,7 @@
 
 use super::element::{Bool, C64, C128, Element, bf16, f16};
 use super::grain;
+use super::math::wide;
 use super::number::{Number, Ordered, Real, Signed};
 use super::raw::{Args, map2};
 use gpu_seam::{BinaryOp, DType, Operand, View};
@@ -45,8 +46,8 @@ pub(super) fn execute<'a>(
         DType::U32 => call.run::<u32>(real(op)),
         DType::I32 => call.run::<i32>(real(op)),
         DType::I64 => call.run::<i64>(real(op)),
-        DType::F16 => call.run::<f16>(real(op)),
-        DType::BF16 => call.run::<bf16>(real(op)),
+        DType::F16 => call.run::<f16>(narrow(op)),
+        DType::BF16 => call.run::<bf16>(narrow(op)),
         DType::F32 => call.run::<f32>(real(op)),
         DType::F64 => call.run::<f64>(real(op)),
         DType::Complex64 => call.run::<C64>(complex(op)),
@@ -94,6 +95,32 @@ fn real<T: Real>(op: BinaryOp) -> Option<Kernel<T>> {
         BinaryOp::Min => each!(Ordered::least),
         BinaryOp::Max => each!(Ordered::most),
         _ => common(op),
+    }
+}
+
+/// A loop over two runs, compiled for wide vectors.
+macro_rules! each_wide {
+    ($f:expr) => {
+        Some(|out, lhs, rhs| {
+            wide(|| {
+                for ((out, &a), &b) in out.iter_mut().zip(lhs).zip(rhs) {
+                    *out = $f(a, b);
+                }
+            });
+        })
+    };
+}
+
+/// As [`real`], for types whose conversions are worth wide vectors.
+fn narrow<T: Real>(op: BinaryOp) -> Option<Kernel<T>> {
+    match op {
+        BinaryOp::Add => each_wide!(Number::add),
+        BinaryOp::Sub => each_wide!(Signed::sub),
+        BinaryOp::Mul => each_wide!(Number::mul),
+        BinaryOp::Div => each_wide!(Signed::div),
+        BinaryOp::Min => each_wide!(Ordered::least),
+        BinaryOp::Max => each_wide!(Ordered::most),
+        _ => real(op),
     }
 }
 

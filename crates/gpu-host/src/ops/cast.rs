@@ -15,8 +15,10 @@
 )]
 
 use super::element::{Bool, C64, C128, Element, bf16, f16};
+use super::math::wide;
 use super::narrow;
 use super::number::Number;
+use gpu_seam::DType;
 
 /// What a value becomes in another type.
 pub(crate) trait Cast<T>: Element {
@@ -141,9 +143,16 @@ pub(crate) type Kernel<I, O> = fn(&mut [O], &[I]);
 
 /// The conversion from `I` to `O`.
 pub(crate) fn kernel<I: Cast<O>, O: Element>() -> Kernel<I, O> {
-    |out, input| {
-        for (out, &input) in out.iter_mut().zip(input) {
-            *out = input.cast();
-        }
+    const NARROW: [DType; 2] = [DType::F16, DType::BF16];
+    if NARROW.contains(&I::DTYPE) || NARROW.contains(&O::DTYPE) {
+        return |out, input| wide(|| each(out, input));
+    }
+    each
+}
+
+#[inline(always)]
+fn each<I: Cast<O>, O: Element>(out: &mut [O], input: &[I]) {
+    for (out, &input) in out.iter_mut().zip(input) {
+        *out = input.cast();
     }
 }

@@ -7,13 +7,17 @@
 
 use super::cast::Cast;
 use super::element::{Bool, C64, C128, bf16, f16};
-use super::number::Number;
+use super::math::wide;
+use super::number::{Conjugate, Number};
 use super::raw::Args;
-use super::raw::product::{Library, TILE};
+use super::raw::product::{Library, NARROW, TILE};
 use gpu_seam::{DType, Gemm};
 
 /// Multiplications for each task of the types that the library does not serve.
 const GRAIN: usize = 1 << 18;
+
+/// Multiplications up to which a product is computed here, row by row.
+const SMALL: usize = 512;
 
 /// Elements of the summed dimension that are packed at a time.
 const DEPTH: usize = 64;
@@ -44,9 +48,34 @@ fn kept<T: Number>(gemm: &Gemm) -> Option<T> {
     beta.truth().then_some(beta)
 }
 
-fn library<T: Number + Library>(args: &Args<'_>, gemm: &Gemm) {
-    args.product::<T>(gemm)
-        .multiply_all(gemm.batch, T::from_scalar(gemm.alpha), kept(gemm));
+fn library<T: Number + Library + Conjugate>(args: &Args<'_>, gemm: &Gemm) {
+    let product = args.product::<T>(gemm);
+    let (alpha, beta) = (T::from_scalar(gemm.alpha), kept::<T>(gemm));
+    if gemm.n > NARROW || gemm.m * gemm.n * gemm.k > SMALL {
+        return product.multiply_all(gemm.batch, alpha, beta);
+    }
+    // Shorter than the library's way to its kernels.
+    let (conjugate_left, conjugate_right) = product.conjugated();
+    let turned = |x: T, turn: bool| if turn { x.conjugate() } else { x };
+    let grain = GRAIN / SMALL;
+    product.by_rows(
+        gemm.batch,
+        grain,
+        beta.is_some(),
+        |b, i, sums| {
+            for p in 0..gemm.k {
+                let left = turned(product.lhs(b, i, p), conjugate_left);
+                for (j, sum) in sums.iter_mut().enumerate() {
+                    let right = turned(product.rhs(b, p, j), conjugate_right);
+                    *sum = sum.add(left.mul(right));
+                }
+            }
+        },
+        |sum, old| match beta {
+            Some(beta) => alpha.mul(sum).add(beta.mul(old)),
+            None => alpha.mul(sum),
+        },
+    );
 }
 
 /// A product with sums of type `A`, by tiles: strips of both factors are packed as `A`.
@@ -86,11 +115,13 @@ fn packed<T: Number + Cast<A>, A: Number + Cast<T>>(args: &Args<'_>, gemm: &Gemm
 
 /// Adds the product of packed strips to `sums`.
 fn tile<A: Number>(left: &[[A; DEPTH]], right: &[[A; TILE]], sums: &mut [[A; TILE]; TILE]) {
-    for (sums, left) in sums.iter_mut().zip(left) {
-        for (&a, right) in left.iter().zip(right) {
-            for (sum, &b) in sums.iter_mut().zip(right) {
-                *sum = sum.add(a.mul(b));
+    wide(|| {
+        for (sums, left) in sums.iter_mut().zip(left) {
+            for (&a, right) in left.iter().zip(right) {
+                for (sum, &b) in sums.iter_mut().zip(right) {
+                    *sum = sum.add(a.mul(b));
+                }
             }
         }
-    }
+    });
 }

@@ -15,6 +15,7 @@ mod fold;
 mod gather;
 mod gemm;
 mod index;
+mod math;
 mod narrow;
 mod number;
 mod random;

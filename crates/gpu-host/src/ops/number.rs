@@ -4,7 +4,7 @@
 //! NaN propagates, f16 and bf16 compute in f32 and round once. Knows nothing of loops or layouts.
 
 use super::element::{Bool, C64, C128, Element, bf16, f16};
-use super::{complex, narrow};
+use super::{complex, math, narrow};
 
 /// What every type has: a sum and a product with their identities.
 pub(crate) trait Number: Element {
@@ -78,6 +78,28 @@ pub(crate) trait Real: Signed + Ordered {
 pub(crate) trait Bitwise: Element {
     /// The complement.
     fn complement(self) -> Self;
+}
+
+/// What has a conjugate: itself for the real floats.
+pub(crate) trait Conjugate: Element {
+    /// The conjugate.
+    fn conjugate(self) -> Self;
+}
+
+macro_rules! conjugates {
+    ($($type:ty: |$x:ident| $value:expr;)+) => {$(
+        impl Conjugate for $type {
+            #[inline(always)]
+            fn conjugate(self) -> Self { let $x = self; $value }
+        }
+    )+};
+}
+
+conjugates! {
+    f32: |x| x;
+    f64: |x| x;
+    C64: |z| Self::new(z.re, -z.im);
+    C128: |z| Self::new(z.re, -z.im);
 }
 
 /// Floats and complex.
@@ -252,8 +274,8 @@ macro_rules! floats {
 }
 
 floats! {
-    f32, u32, f32::exp, f32::ln, f32::tanh;
-    f64, u64, f64::exp, f64::ln, f64::tanh;
+    f32, u32, math::exp32, math::log32, math::tanh32;
+    f64, u64, math::exp64, math::log64, math::tanh64;
 }
 
 macro_rules! narrow_floats {

@@ -2,16 +2,15 @@
 //!
 //! Promises [`Op::Random`](gpu_seam::Op::Random) as [`Distribution`] documents it. Element i depends
 //! on the seed and `first + i` alone, so any split over threads gives the same bits; normal numbers
-//! are computed in f64 by the `libm` crate, the same on every machine, and rounded once. The
+//! are computed in f64 by plain IEEE 754 operations, the same on every machine, and rounded once. The
 //! generator is that of Salmon, Moraes, Dror and Shaw, "Parallel Random Numbers: As Easy as 1, 2,
 //! 3" (2011). Knows nothing of layouts.
 
 use super::cast::Cast;
 use super::element::{C64, C128, Element, bf16, f16};
 use super::raw::{Args, generate};
-use super::{grain, narrow};
+use super::{grain, math, narrow};
 use gpu_seam::{DType, Distribution, View};
-use std::f64::consts::TAU;
 
 /// The generator's multipliers and key increments, from the paper.
 const MULTIPLIERS: [u32; 2] = [0xd251_1f53, 0xcd9e_8d57];
@@ -45,15 +44,17 @@ pub(super) fn execute<'a>(
         (Distribution::Uniform, DType::Complex128) => call.run(grain::MEDIUM, |w| {
             C128::new(unit53(w[0], w[1]), unit53(w[2], w[3]))
         }),
-        (Distribution::Normal, DType::F16) => call.run::<f16>(grain::HEAVY, |w| narrow(w).cast()),
-        (Distribution::Normal, DType::BF16) => call.run::<bf16>(grain::HEAVY, |w| narrow(w).cast()),
-        (Distribution::Normal, DType::F32) => call.run::<f32>(grain::HEAVY, |w| narrow(w).cast()),
-        (Distribution::Normal, DType::F64) => call.run(grain::HEAVY, |w| wide(w).re),
+        (Distribution::Normal, DType::F16) => call.run::<f16>(grain::MEDIUM, |w| real24(w).cast()),
+        (Distribution::Normal, DType::BF16) => {
+            call.run::<bf16>(grain::MEDIUM, |w| real24(w).cast())
+        }
+        (Distribution::Normal, DType::F32) => call.run::<f32>(grain::MEDIUM, |w| real24(w).cast()),
+        (Distribution::Normal, DType::F64) => call.run(grain::MEDIUM, |w| pair53(w).re),
         (Distribution::Normal, DType::Complex64) => {
             let draw = |w: [u32; 4]| pair(unit24(w[0]).into(), unit24(w[1]).into());
-            call.run::<C64>(grain::HEAVY, move |w| draw(w).cast())
+            call.run::<C64>(grain::MEDIUM, move |w| draw(w).cast())
         }
-        (Distribution::Normal, DType::Complex128) => call.run(grain::HEAVY, wide),
+        (Distribution::Normal, DType::Complex128) => call.run(grain::MEDIUM, pair53),
         _ => None,
     }
 }
@@ -77,11 +78,13 @@ impl Call<'_, '_> {
         let first = self.first;
         generate(window, grain, &|start, out| {
             let start = first.wrapping_add(start as u64);
-            for (at, out) in (0u64..).zip(out) {
-                let counter = start.wrapping_add(at);
-                let words = philox([counter as u32, (counter >> 32) as u32, 0, 0], key);
-                *out = draw(words);
-            }
+            math::wide(|| {
+                for (at, out) in (0u64..).zip(out) {
+                    let counter = start.wrapping_add(at);
+                    let words = philox([counter as u32, (counter >> 32) as u32, 0, 0], key);
+                    *out = draw(words);
+                }
+            });
         });
         Some(())
     }
@@ -132,31 +135,36 @@ fn unit53(low: u32, high: u32) -> f64 {
 }
 
 /// The largest f16 that is not above `x`, which is in `[0, 1)`.
+#[inline(always)]
 fn f16_below(x: f32) -> f16 {
     let nearest = narrow::f32_to_f16(x);
     f16::from_bits(nearest.to_bits() - u16::from(narrow::f16_to_f32(nearest) > x))
 }
 
 /// The largest bf16 that is not above `x`, which is in `[0, 1)`.
+#[inline(always)]
 fn bf16_below(x: f32) -> bf16 {
     let nearest = narrow::f32_to_bf16(x);
     bf16::from_bits(nearest.to_bits() - u16::from(narrow::bf16_to_f32(nearest) > x))
 }
 
 /// The real number of a pair drawn from 24 bits each.
-fn narrow(w: [u32; 4]) -> f64 {
+#[inline(always)]
+fn real24(w: [u32; 4]) -> f64 {
     pair(unit24(w[0]).into(), unit24(w[1]).into()).re
 }
 
 /// The pair drawn from 53 bits each.
-fn wide(w: [u32; 4]) -> C128 {
+#[inline(always)]
+fn pair53(w: [u32; 4]) -> C128 {
     pair(unit53(w[0], w[1]), unit53(w[2], w[3]))
 }
 
 /// Two independent normal numbers from two uniform ones (Box and Muller, 1958).
+#[inline(always)]
 fn pair(u0: f64, u1: f64) -> C128 {
     // 1 - u0 is in (0, 1] and exact.
-    let radius = (-2.0 * libm::log(1.0 - u0)).sqrt();
-    let (sin, cos) = libm::sincos(TAU * u1);
+    let radius = (-2.0 * math::log64(1.0 - u0)).sqrt();
+    let (sin, cos) = math::sin_cos_turns(u1);
     C128::new(radius * cos, radius * sin)
 }

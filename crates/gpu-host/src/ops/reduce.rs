@@ -16,7 +16,10 @@ use gpu_seam::{DType, ReduceOp, View};
 /// Accumulators that run side by side in one line, so that additions need not wait for each other.
 const LANES: usize = 16;
 
-/// Rows that are added one after the other; more are split into halves.
+/// Neighbouring lines that are reduced abreast: long runs of memory, and sums that stay in cache.
+const STRIP: usize = 4 * BLOCK;
+
+/// Rows, or sums of rows, that are added one after the other.
 const ROWS: usize = 16;
 
 /// `out = op(input)`; `None` when it is not served.
@@ -119,12 +122,14 @@ impl Call<'_, '_> {
         let [_, along, inner] = lines.dims;
         let grain = grain::LIGHT.div_ceil(along);
         if lines.abreast() {
+            // Wider than a block only where rows need not be gathered.
+            let widest = if lines.strides[2] == 1 { STRIP } else { BLOCK };
             generate(out, grain, &|first, out| {
                 let mut done = 0;
                 while done < out.len() {
                     let (o, i) = ((first + done) / inner, (first + done) % inner);
-                    let width = BLOCK.min(inner - i).min(out.len() - done);
-                    let mut sums = [F::START; BLOCK];
+                    let width = widest.min(inner - i).min(out.len() - done);
+                    let mut sums = [F::START; STRIP];
                     strip::<F, T>(&lines, (o, i), 0, along, &mut sums[..width]);
                     for (out, sum) in out[done..done + width].iter_mut().zip(sums) {
                         *out = sum.cast();
@@ -194,6 +199,29 @@ pub(super) fn run<F: Fold<T>, T: Element>(run: &[T]) -> F::Acc {
 /// each of `sums`, which hold the identity.
 fn strip<F: Fold<T>, T: Element>(
     lines: &Lines<'_, T>,
+    line: (usize, usize),
+    from: usize,
+    len: usize,
+    sums: &mut [F::Acc],
+) {
+    if len / 2 * sums.len() < grain::LIGHT {
+        return branch::<F, T>(lines, line, from, len, sums);
+    }
+    let left = half(len);
+    let mut others = [F::START; STRIP];
+    let others = &mut others[..sums.len()];
+    both(
+        true,
+        &mut || strip::<F, T>(lines, line, from, left, sums),
+        &mut || strip::<F, T>(lines, line, from + left, len - left, others),
+    );
+    merge::<F, T>(sums, others);
+}
+
+/// As [`strip`], on this thread, by a tree of [`ROWS`] branches at each fork: wide, since each level
+/// holds sums of its own.
+fn branch<F: Fold<T>, T: Element>(
+    lines: &Lines<'_, T>,
     (outer, inner): (usize, usize),
     from: usize,
     len: usize,
@@ -212,15 +240,22 @@ fn strip<F: Fold<T>, T: Element>(
         }
         return;
     }
-    let left = (len / 2).next_multiple_of(ROWS);
-    let mut others = [F::START; BLOCK];
+    let mut twig = ROWS;
+    while twig * ROWS < len {
+        twig *= ROWS;
+    }
+    let mut others = [F::START; STRIP];
     let others = &mut others[..sums.len()];
-    both(
-        len / 2 * sums.len() >= grain::LIGHT,
-        &mut || strip::<F, T>(lines, (outer, inner), from, left, sums),
-        &mut || strip::<F, T>(lines, (outer, inner), from + left, len - left, others),
-    );
-    for (sum, &other) in sums.iter_mut().zip(&*others) {
+    for start in (from..from + len).step_by(twig) {
+        others.fill(F::START);
+        let len = twig.min(from + len - start);
+        branch::<F, T>(lines, (outer, inner), start, len, others);
+        merge::<F, T>(sums, others);
+    }
+}
+
+fn merge<F: Fold<T>, T>(sums: &mut [F::Acc], others: &[F::Acc]) {
+    for (sum, &other) in sums.iter_mut().zip(others) {
         *sum = F::join(*sum, other);
     }
 }

@@ -57,6 +57,15 @@ fn update<'a, T: Plain>(
     let mut target = Target::new(args.window::<T>(0, out));
     for step in lookup.steps(0, window.elements()) {
         let (first, stride) = step.other;
+        if let (Some((position, 1)), 1) = (lookup.whole(&step), stride) {
+            if let Some(position) = position {
+                let run = source.run(first, step.len);
+                for (old, &new) in target.run(position, step.len).iter_mut().zip(run) {
+                    *old = change(*old, new);
+                }
+            }
+            continue;
+        }
         for at in 0..step.len {
             if let Some(position) = lookup.position(&step, at) {
                 let new = source.at(first + at.cast_signed() * stride);

@@ -6,7 +6,8 @@
 use super::complex::Wide;
 use super::element::{Bool, C64, C128, Element, bf16, f16};
 use super::grain;
-use super::number::{Analytic, Bitwise, Number, Real, Signed};
+use super::math::wide;
+use super::number::{Analytic, Bitwise, Conjugate, Number, Real, Signed};
 use super::raw::{Args, Source, map1};
 use gpu_seam::{DType, UnaryOp, View};
 
@@ -77,9 +78,9 @@ impl Call<'_, '_> {
             map1(self.args.window(0, self.out), input, grain::LIGHT, kernel?);
         } else {
             let grain = match self.op {
-                UnaryOp::Exp | UnaryOp::Log | UnaryOp::Tanh => grain::HEAVY,
-                UnaryOp::Sqrt | UnaryOp::Recip => grain::MEDIUM,
-                _ => grain::LIGHT,
+                UnaryOp::Neg | UnaryOp::Conj | UnaryOp::Not => grain::LIGHT,
+                _ if T::DTYPE.is_complex() => grain::HEAVY,
+                _ => grain::MEDIUM,
             };
             map1(self.args.window(0, self.out), input, grain, kernel?);
         }
@@ -110,7 +111,7 @@ fn float<T: Real + Analytic>(op: UnaryOp) -> Option<Kernel<T, T>> {
         UnaryOp::Neg => each!(Signed::neg),
         UnaryOp::Abs => each!(Real::magnitude),
         UnaryOp::Conj => each!(|x| x),
-        _ => analytic(op),
+        _ => real_analytic(op),
     }
 }
 
@@ -122,6 +123,31 @@ fn complex<T: Analytic + Conjugate>(op: UnaryOp) -> Option<Kernel<T, T>> {
     }
 }
 
+/// A loop over a run, compiled for wide vectors.
+macro_rules! each_wide {
+    ($f:expr) => {
+        Some(|out, input| {
+            wide(|| {
+                for (out, &x) in out.iter_mut().zip(input) {
+                    *out = $f(x);
+                }
+            });
+        })
+    };
+}
+
+/// Functions of floats, which vectorise.
+fn real_analytic<T: Analytic>(op: UnaryOp) -> Option<Kernel<T, T>> {
+    match op {
+        UnaryOp::Exp => each_wide!(Analytic::exp),
+        UnaryOp::Log => each_wide!(Analytic::log),
+        UnaryOp::Sqrt => each_wide!(Analytic::sqrt),
+        UnaryOp::Tanh => each_wide!(Analytic::tanh),
+        UnaryOp::Recip => each_wide!(Analytic::recip),
+        _ => None,
+    }
+}
+
 fn analytic<T: Analytic>(op: UnaryOp) -> Option<Kernel<T, T>> {
     match op {
         UnaryOp::Exp => each!(Analytic::exp),
@@ -130,24 +156,5 @@ fn analytic<T: Analytic>(op: UnaryOp) -> Option<Kernel<T, T>> {
         UnaryOp::Tanh => each!(Analytic::tanh),
         UnaryOp::Recip => each!(Analytic::recip),
         _ => None,
-    }
-}
-
-/// What has a conjugate of its own.
-trait Conjugate {
-    fn conjugate(self) -> Self;
-}
-
-impl Conjugate for C64 {
-    #[inline(always)]
-    fn conjugate(self) -> Self {
-        self.conj()
-    }
-}
-
-impl Conjugate for C128 {
-    #[inline(always)]
-    fn conjugate(self) -> Self {
-        self.conj()
     }
 }

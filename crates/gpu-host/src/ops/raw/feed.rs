@@ -17,6 +17,34 @@ use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 use std::ops::Range;
 
+/// Evaluates `$call` with `$T` as a type of `$size` bytes.
+macro_rules! by_size {
+    ($size:expr, $T:ident => $call:expr) => {
+        match $size {
+            1 => {
+                type $T = u8;
+                $call
+            }
+            2 => {
+                type $T = u16;
+                $call
+            }
+            4 => {
+                type $T = u32;
+                $call
+            }
+            8 => {
+                type $T = Bits64;
+                $call
+            }
+            _ => {
+                type $T = Bits128;
+                $call
+            }
+        }
+    };
+}
+
 /// The largest element.
 const WIDEST: usize = 16;
 
@@ -49,11 +77,51 @@ impl Place<'_> {
         life: PhantomData,
     };
 
-    /// Whether it is contiguous, a value, or nothing.
+    /// Whether it is contiguous.
     #[inline(always)]
     pub(super) fn is_straight(&self, dims: &[usize]) -> bool {
         self.strides
-            .is_none_or(|strides| super::is_contiguous(dims, strides))
+            .is_some_and(|strides| super::is_contiguous(dims, strides))
+    }
+
+    /// Whether it can be read as it lies while `out` is written: contiguous and another memory, or
+    /// nothing.
+    #[inline(always)]
+    pub(super) fn is_straight_beside(&self, out: &Self, dims: &[usize]) -> bool {
+        self.size == 0 || (self.origin.addr() != out.origin.addr() && self.is_straight(dims))
+    }
+
+    /// The same, as a value if it is one element that is repeated. Not for an output.
+    pub(super) fn as_value(self, dims: &[usize]) -> Self {
+        let repeats = |strides: &[isize]| {
+            dims.iter()
+                .zip(strides)
+                .all(|(&dim, &stride)| dim == 1 || stride == 0)
+        };
+        if !self.strides.is_some_and(repeats) {
+            return self;
+        }
+        let origin = self.origin;
+        let value = by_size!(self.size, T => {
+            // SAFETY: the origin is an element of an input; nothing writes it before the kernels
+            // run, and they are given this value.
+            unsafe { origin.cast::<T>().read() }.to_bits()
+        });
+        Self {
+            value,
+            strides: None,
+            ..self
+        }
+    }
+
+    /// The address of the element with this number, of a contiguous operand.
+    #[inline(always)]
+    pub(super) const fn element(&self, number: usize) -> *mut u8 {
+        if self.size == 0 {
+            // Fit for no elements of no type.
+            return std::ptr::without_provenance_mut(WIDEST);
+        }
+        self.origin.wrapping_add(number * self.size)
     }
 
     const fn at(&self, element: isize) -> *mut u8 {
@@ -93,11 +161,11 @@ impl<'a, T: Plain> Source<'a, T> {
 
 /// Room for a block of elements of any type.
 #[repr(align(64))]
-struct Room([MaybeUninit<u8>; BLOCK * WIDEST]);
+pub(super) struct Room([MaybeUninit<u8>; BLOCK * WIDEST]);
 
 impl Room {
     #[inline(always)]
-    const fn new() -> Self {
+    pub(super) const fn new() -> Self {
         Self([const { MaybeUninit::uninit() }; BLOCK * WIDEST])
     }
 
@@ -108,10 +176,6 @@ impl Room {
 }
 
 /// How an input's elements reach a kernel.
-#[expect(
-    clippy::large_enum_variant,
-    reason = "lives on the stack of one call; small work must not allocate"
-)]
 enum Mode {
     /// As they lie.
     Direct,
@@ -124,54 +188,53 @@ enum Mode {
 }
 
 /// One input over one range of the walk.
-pub(super) struct Feed {
+pub(super) struct Feed<'f> {
     mode: Mode,
     first: *const u8,
     size: usize,
-    room: Room,
+    space: &'f Space,
+    operand: usize,
+    room: &'f mut Room,
 }
 
-impl Feed {
-    /// The input over `range`, beside the output `out`. Without a space the walk is that of the
-    /// operands' memory.
-    #[inline(always)]
+impl<'f> Feed<'f> {
+    /// The input over `range`, beside the output `out`.
     pub(super) fn new(
         place: &Place<'_>,
-        space: Option<&Space>,
+        space: &'f Space,
         operand: usize,
         out: &Place<'_>,
         range: &Range<usize>,
+        room: &'f mut Room,
     ) -> Self {
-        let mut feed = Self {
-            mode: Mode::Direct,
-            first: place.origin,
-            size: place.size,
-            room: Room::new(),
-        };
-        if place.size == 0 {
-            // An input that the operation has not: an address that is fit for no elements.
-            feed.first = std::ptr::without_provenance(WIDEST);
+        let mut first = place.element(0);
+        let mode = if place.size == 0 {
+            Mode::Direct
         } else if place.strides.is_none() {
-            feed.mode = Mode::Constant;
             let len = BLOCK.min(range.len());
-            repeat(place.value, place.size, feed.room.start(), len);
-        } else if let Some(space) = space {
-            if space.linear[operand] {
-                feed.first = place.at(space.start[operand]);
-                if place.origin.addr() == out.origin.addr() {
-                    feed.mode = Mode::InPlace;
-                }
+            repeat(place.value, place.size, room.start(), len);
+            Mode::Constant
+        } else if !space.linear[operand] {
+            Mode::Gathered(Cursor::seek(space, operand, range.start))
+        } else {
+            first = place.at(space.start[operand]);
+            if place.origin.addr() == out.origin.addr() {
+                Mode::InPlace
             } else {
-                feed.mode = Mode::Gathered(Cursor::seek(space, operand, range.start));
+                Mode::Direct
             }
-        } else if place.origin.addr() == out.origin.addr() {
-            feed.mode = Mode::InPlace;
+        };
+        Self {
+            mode,
+            first,
+            size: place.size,
+            space,
+            operand,
+            room,
         }
-        feed
     }
 
     /// Whether any number of elements can be had at once.
-    #[inline(always)]
     pub(super) const fn is_direct(&self) -> bool {
         matches!(self.mode, Mode::Direct)
     }
@@ -179,13 +242,7 @@ impl Feed {
     /// The `len` elements from number `first` of the walk on: at most [`BLOCK`] unless direct, and
     /// each range from its start to its end.
     #[inline(always)]
-    pub(super) fn fetch(
-        &mut self,
-        space: Option<&Space>,
-        operand: usize,
-        first: usize,
-        len: usize,
-    ) -> *const u8 {
+    pub(super) fn fetch(&mut self, first: usize, len: usize) -> *const u8 {
         let room = self.room.start();
         match &mut self.mode {
             Mode::Direct => return self.first.wrapping_add(first * self.size),
@@ -197,14 +254,12 @@ impl Feed {
                 unsafe { room.copy_from_nonoverlapping(from, len * self.size) };
             }
             Mode::Gathered(cursor) => {
-                if let Some(space) = space {
-                    let moved = Moved {
-                        cursor,
-                        space,
-                        operand,
-                    };
-                    moved.gather(self.size, self.first, room, len);
-                }
+                let moved = Moved {
+                    cursor,
+                    space: self.space,
+                    operand: self.operand,
+                };
+                moved.gather(self.size, self.first, room, len);
             }
         }
         room
@@ -212,44 +267,43 @@ impl Feed {
 }
 
 /// The output over one range of the walk.
-pub(super) struct Sink {
+pub(super) struct Sink<'f> {
     cursor: Option<Cursor>,
     first: *mut u8,
     size: usize,
-    room: Room,
+    space: &'f Space,
+    room: &'f mut Room,
 }
 
-impl Sink {
+impl<'f> Sink<'f> {
     /// The output from number `start` of the walk on.
-    #[inline(always)]
-    pub(super) fn new(out: &Place<'_>, space: Option<&Space>, start: usize) -> Self {
-        let mut sink = Self {
-            cursor: None,
-            first: out.origin,
-            size: out.size,
-            room: Room::new(),
+    pub(super) fn new(out: &Place<'_>, space: &'f Space, start: usize, room: &'f mut Room) -> Self {
+        let cursor = (!space.linear[0]).then(|| {
+            // A kernel is given a slice of it, which must hold values.
+            room.0.fill(MaybeUninit::new(0));
+            Cursor::seek(space, 0, start)
+        });
+        let first = if cursor.is_none() {
+            out.at(space.start[0])
+        } else {
+            out.origin
         };
-        if let Some(space) = space {
-            if space.linear[0] {
-                sink.first = out.at(space.start[0]);
-            } else {
-                sink.cursor = Some(Cursor::seek(space, 0, start));
-                // A kernel is given a slice of it, which must hold values.
-                sink.room.0.fill(MaybeUninit::new(0));
-            }
+        Self {
+            cursor,
+            first,
+            size: out.size,
+            space,
+            room,
         }
-        sink
     }
 
     /// Whether kernels write the output itself.
-    #[inline(always)]
     pub(super) const fn is_direct(&self) -> bool {
         self.cursor.is_none()
     }
 
     /// Where a kernel writes the elements from number `first` of the walk on: at most [`BLOCK`]
     /// unless direct.
-    #[inline(always)]
     pub(super) const fn room(&mut self, first: usize) -> *mut u8 {
         if self.cursor.is_some() {
             self.room.start()
@@ -259,45 +313,16 @@ impl Sink {
     }
 
     /// Moves the `len` elements that a kernel wrote into the room to where they belong.
-    #[inline(always)]
-    pub(super) fn put(&mut self, space: Option<&Space>, len: usize) {
-        if let (Some(cursor), Some(space)) = (&mut self.cursor, space) {
+    pub(super) fn put(&mut self, len: usize) {
+        if let Some(cursor) = &mut self.cursor {
             let moved = Moved {
                 cursor,
-                space,
+                space: self.space,
                 operand: 0,
             };
             moved.spread(self.size, self.room.start(), self.first, len);
         }
     }
-}
-
-/// Calls `$function` with `$T` of `$size` bytes.
-macro_rules! by_size {
-    ($size:expr, $T:ident => $call:expr) => {
-        match $size {
-            1 => {
-                type $T = u8;
-                $call
-            }
-            2 => {
-                type $T = u16;
-                $call
-            }
-            4 => {
-                type $T = u32;
-                $call
-            }
-            8 => {
-                type $T = Bits64;
-                $call
-            }
-            _ => {
-                type $T = Bits128;
-                $call
-            }
-        }
-    };
 }
 
 /// Writes `len` times `value` to `room`, which has room for them.

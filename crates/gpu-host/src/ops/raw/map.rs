@@ -13,7 +13,7 @@
 
 #![expect(unsafe_code, reason = "turns raw ranges into slices")]
 
-use super::feed::{Feed, Place, Sink};
+use super::feed::{Feed, Place, Room, Sink};
 use super::space::Space;
 use super::{BLOCK, Plain, Source, Window};
 use crate::parallel;
@@ -129,6 +129,7 @@ struct Run {
 }
 
 /// Walks `dims`, in row-major order if `in_order`, and calls `kernel` with runs that cover them.
+#[inline(always)]
 fn walk(
     out: Place<'_>,
     inputs: [Place<'_>; 3],
@@ -137,22 +138,49 @@ fn walk(
     in_order: bool,
     kernel: &(dyn Fn(Run) + Sync),
 ) {
-    let straight = out.is_straight(dims) && inputs.iter().all(|input| input.is_straight(dims));
-    let space = (!straight).then(|| {
+    if out.is_straight(dims)
+        && inputs
+            .iter()
+            .all(|input| input.is_straight_beside(&out, dims))
+    {
+        parallel::for_ranges(dims.iter().product(), grain, BLOCK.min(grain), |range| {
+            kernel(Run {
+                first: range.start,
+                len: range.len(),
+                out: out.element(range.start),
+                inputs: [0, 1, 2].map(|at| inputs[at].element(range.start).cast_const()),
+            });
+        });
+    } else {
+        by_blocks(out, inputs, dims, grain, in_order, kernel);
+    }
+}
+
+/// [`walk`] where an operand must be gathered, repeated, or saved from being overwritten.
+#[inline(never)]
+fn by_blocks(
+    out: Place<'_>,
+    inputs: [Place<'_>; 3],
+    dims: &[usize],
+    grain: usize,
+    in_order: bool,
+    kernel: &(dyn Fn(Run) + Sync),
+) {
+    let inputs = inputs.map(|input| input.as_value(dims));
+    let [a, b, c] = &inputs;
+    let space = Space::new(
+        dims,
+        [out.strides, a.strides, b.strides, c.strides],
+        in_order,
+    );
+    parallel::for_ranges(dims.iter().product(), grain, BLOCK.min(grain), |range| {
         let [a, b, c] = &inputs;
-        Space::new(
-            dims,
-            [out.strides, a.strides, b.strides, c.strides],
-            in_order,
-        )
-    });
-    let space = space.as_ref();
-    parallel::for_ranges(dims.iter().product(), grain, BLOCK, |range| {
-        let [a, b, c] = &inputs;
-        let mut a = Feed::new(a, space, 1, &out, &range);
-        let mut b = Feed::new(b, space, 2, &out, &range);
-        let mut c = Feed::new(c, space, 3, &out, &range);
-        let mut sink = Sink::new(&out, space, range.start);
+        let mut rooms = [const { Room::new() }; 4];
+        let [room_a, room_b, room_c, room_out] = &mut rooms;
+        let mut a = Feed::new(a, &space, 1, &out, &range, room_a);
+        let mut b = Feed::new(b, &space, 2, &out, &range, room_b);
+        let mut c = Feed::new(c, &space, 3, &out, &range, room_c);
+        let mut sink = Sink::new(&out, &space, range.start, room_out);
         let whole = sink.is_direct() && a.is_direct() && b.is_direct() && c.is_direct();
         let step = if whole { range.len() } else { BLOCK };
         let mut first = range.start;
@@ -163,12 +191,12 @@ fn walk(
                 len,
                 out: sink.room(first),
                 inputs: [
-                    a.fetch(space, 1, first, len),
-                    b.fetch(space, 2, first, len),
-                    c.fetch(space, 3, first, len),
+                    a.fetch(first, len),
+                    b.fetch(first, len),
+                    c.fetch(first, len),
                 ],
             });
-            sink.put(space, len);
+            sink.put(len);
             first += len;
         }
     });

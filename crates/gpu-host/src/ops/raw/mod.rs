@@ -374,6 +374,19 @@ impl<'a, T: Plain> Target<'a, T> {
         self.0.at(position)
     }
 
+    /// The `len` elements from `position` on.
+    #[inline(always)]
+    pub(crate) fn run(&mut self, position: isize, len: usize) -> &mut [T] {
+        let index = if len == 0 {
+            0
+        } else {
+            self.0.index(position, len, 1)
+        };
+        let first = self.0.first.cast_mut().wrapping_add(index);
+        // SAFETY: the run's ends are inside the extent of an output, which this target alone uses.
+        unsafe { std::slice::from_raw_parts_mut(first, len) }
+    }
+
     /// Replaces the element at `position`.
     #[inline(always)]
     pub(crate) fn set(&mut self, position: isize, value: T) {

@@ -21,6 +21,9 @@ use std::ops::Range;
 /// Rows and columns of a tile of the types that the library does not serve.
 pub(crate) const TILE: usize = 64;
 
+/// Columns of a product that is computed row by row.
+pub(crate) const NARROW: usize = 16;
+
 /// Multiplications from which one product is worth several threads.
 const TOGETHER: usize = 1 << 18;
 
@@ -181,6 +184,51 @@ impl<T: Plain> Product<'_, T> {
         self.rhs.read(b, i, j, self.k, self.n)
     }
 
+    /// Computes outputs of at most [`NARROW`] columns row by row: `compute` gets the number of the
+    /// product, the row and its sums, to be added to; `finish` makes an output element of a sum and,
+    /// where `read`, of what was there. Products are spread over threads from twice `grain` up.
+    pub(crate) fn by_rows(
+        &self,
+        batch: usize,
+        grain: usize,
+        read: bool,
+        compute: impl Fn(usize, usize, &mut [T]) + Sync,
+        finish: impl Fn(T, T) -> T + Sync,
+    ) {
+        let width = self.n.min(NARROW);
+        parallel::for_ranges(batch, grain, 1, |range| {
+            for b in range {
+                for i in 0..self.m {
+                    let mut sums = [T::default(); NARROW];
+                    compute(b, i, &mut sums[..width]);
+                    for (j, &sum) in sums[..width].iter().enumerate() {
+                        self.rewrite((b, i, j), read, |old| finish(sum, old));
+                    }
+                }
+            }
+        });
+    }
+
+    /// Makes output element (b, i, j), which is the calling task's alone, what `change` makes of
+    /// what was there, or of nothing unless `read`.
+    #[inline(always)]
+    fn rewrite(&self, (b, i, j): (usize, usize, usize), read: bool, change: impl Fn(T) -> T) {
+        let place = self.out.place(b, i, j);
+        let old = if read {
+            // SAFETY: an element of the output that is this task's alone.
+            unsafe { place.read() }
+        } else {
+            T::default()
+        };
+        // SAFETY: as above.
+        unsafe { place.write(change(old)) };
+    }
+
+    /// Whether the factors are conjugated as they are read.
+    pub(crate) const fn conjugated(&self) -> (bool, bool) {
+        (self.lhs.conjugated, self.rhs.conjugated)
+    }
+
     /// Computes the outputs tile by tile: `compute` gets the number of the product, the tile's rows
     /// and columns and its sums, row after row, to be added to; `finish` makes an output element of
     /// a sum and, where `read`, of what was there. Tiles are spread over threads from twice `grain`
@@ -203,15 +251,7 @@ impl<T: Plain> Product<'_, T> {
                 compute(b, rows.clone(), columns.clone(), &mut sums);
                 for (i, sums) in rows.zip(&sums) {
                     for (j, &sum) in columns.clone().zip(sums) {
-                        let place = self.out.place(b, i, j);
-                        let old = if read {
-                            // SAFETY: an element of the output that is this task's alone.
-                            unsafe { place.read() }
-                        } else {
-                            T::default()
-                        };
-                        // SAFETY: as above.
-                        unsafe { place.write(finish(sum, old)) };
+                        self.rewrite((b, i, j), read, |old| finish(sum, old));
                     }
                 }
             }

@@ -4,16 +4,24 @@
 //! the output's strides fall, with as few dimensions as the strides allow. Knows nothing of types.
 
 use super::BLOCK;
-use gpu_seam::MAX_RANK;
+use smallvec::{SmallVec, smallvec};
 
 /// The most operands of an element-wise operation: one output and three inputs.
 pub(crate) const OPERANDS: usize = 4;
 
-/// The walk: dims and, for each operand, strides in elements. Outermost first.
+/// Dimensions that need no heap; more are rare once merged, and never small work.
+const USUAL_RANK: usize = 8;
+
+/// One dimension: its length and each operand's stride in elements.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Dim {
+    pub(crate) len: usize,
+    pub(crate) strides: [isize; OPERANDS],
+}
+
+/// The walk, outermost dimension first.
 pub(crate) struct Space {
-    rank: usize,
-    dims: [usize; MAX_RANK],
-    strides: [[isize; OPERANDS]; MAX_RANK],
+    pub(crate) dims: SmallVec<[Dim; USUAL_RANK]>,
     /// Where each operand starts, relative to its own origin.
     pub(crate) start: [isize; OPERANDS],
     /// Whether each operand is contiguous in the order of the walk.
@@ -29,14 +37,12 @@ impl Space {
         keep_order: bool,
     ) -> Self {
         let mut space = Self {
-            rank: 0,
-            dims: [1; MAX_RANK],
-            strides: [[0; OPERANDS]; MAX_RANK],
+            dims: SmallVec::new(),
             start: [0; OPERANDS],
             linear: [false; OPERANDS],
         };
-        for (at, &dim) in dims.iter().enumerate() {
-            if dim == 1 {
+        for (at, &len) in dims.iter().enumerate() {
+            if len == 1 {
                 continue;
             }
             let mut strides = [0; OPERANDS];
@@ -45,93 +51,92 @@ impl Space {
             }
             if !keep_order && strides[0] < 0 {
                 for (start, stride) in space.start.iter_mut().zip(&mut strides) {
-                    *start += (dim - 1).cast_signed() * *stride;
+                    *start += (len - 1).cast_signed() * *stride;
                     *stride = -*stride;
                 }
             }
-            space.insert(dim, strides, keep_order);
+            space.dims.push(Dim { len, strides });
+        }
+        if !keep_order {
+            space.sort();
         }
         space.merge();
+        if space.dims.is_empty() {
+            space.dims.push(Dim {
+                len: 1,
+                strides: [0; OPERANDS],
+            });
+        }
         for operand in 0..OPERANDS {
             space.linear[operand] = space.is_linear(operand);
         }
         space
     }
 
-    /// Adds a dimension: last, or behind the last one whose output stride is not smaller.
-    fn insert(&mut self, dim: usize, strides: [isize; OPERANDS], keep_order: bool) {
-        let mut at = self.rank;
-        while !keep_order && at > 0 && self.strides[at - 1][0].abs() < strides[0].abs() {
-            self.dims[at] = self.dims[at - 1];
-            self.strides[at] = self.strides[at - 1];
-            at -= 1;
+    /// The same places walked over `dims`, which are some of this walk's.
+    pub(crate) fn over(&self, dims: impl Iterator<Item = Dim>) -> Self {
+        let mut dims: SmallVec<[Dim; USUAL_RANK]> = dims.collect();
+        if dims.is_empty() {
+            dims.push(Dim {
+                len: 1,
+                strides: [0; OPERANDS],
+            });
         }
-        self.dims[at] = dim;
-        self.strides[at] = strides;
-        self.rank += 1;
+        Self {
+            dims,
+            start: self.start,
+            linear: [false; OPERANDS],
+        }
     }
 
-    /// Joins neighbouring dimensions that every operand walks as one. Leaves at least one.
+    /// Orders the dimensions by the output's stride, largest first; equal ones stay as they are.
+    fn sort(&mut self) {
+        // By insertion: few dimensions, and nearly always in order.
+        for from in 1..self.dims.len() {
+            let mut at = from;
+            while at > 0 && self.dims[at - 1].strides[0] < self.dims[at].strides[0] {
+                self.dims.swap(at - 1, at);
+                at -= 1;
+            }
+        }
+    }
+
+    /// Joins neighbouring dimensions that every operand walks as one.
     fn merge(&mut self) {
         let mut kept = 0;
-        for at in 1..self.rank {
-            let (dim, strides) = (self.dims[at], self.strides[at]);
-            let joins = self.strides[kept]
+        for at in 1..self.dims.len() {
+            let inner = self.dims[at];
+            let joins = self.dims[kept]
+                .strides
                 .iter()
-                .zip(&strides)
-                .all(|(outer, inner)| *outer == inner.wrapping_mul(dim.cast_signed()));
+                .zip(&inner.strides)
+                .all(|(outer, stride)| *outer == stride.wrapping_mul(inner.len.cast_signed()));
             if joins {
-                self.dims[kept] *= dim;
+                self.dims[kept].len *= inner.len;
+                self.dims[kept].strides = inner.strides;
             } else {
                 kept += 1;
-                self.dims[kept] = dim;
+                self.dims[kept] = inner;
             }
-            self.strides[kept] = strides;
         }
-        self.rank = self.rank.min(kept + 1).max(1);
+        self.dims.truncate(kept + 1);
     }
 
     fn is_linear(&self, operand: usize) -> bool {
-        let mut expected = 1usize;
-        for at in (0..self.rank).rev() {
-            if self.dims[at] != 1 && self.strides[at][operand] != expected.cast_signed() {
+        let mut expected = 1isize;
+        for dim in self.dims.iter().rev() {
+            if dim.len != 1 && dim.strides[operand] != expected {
                 return false;
             }
-            expected *= self.dims[at];
+            expected *= dim.len.cast_signed();
         }
         true
-    }
-
-    /// The dims, outermost first; at least one.
-    pub(crate) fn dims(&self) -> &[usize] {
-        &self.dims[..self.rank]
-    }
-
-    /// The walk over the other dimensions alone.
-    pub(crate) fn without(&self, gone: [usize; 2]) -> Self {
-        let mut space = Self {
-            rank: 0,
-            dims: [1; MAX_RANK],
-            strides: [[0; OPERANDS]; MAX_RANK],
-            start: self.start,
-            linear: [false; OPERANDS],
-        };
-        for at in (0..self.rank).filter(|at| !gone.contains(at)) {
-            space.insert(self.dims[at], self.strides[at], true);
-        }
-        space.rank = space.rank.max(1);
-        space
-    }
-
-    /// The stride of `operand` along dimension `at`.
-    pub(crate) const fn stride(&self, at: usize, operand: usize) -> isize {
-        self.strides[at][operand]
     }
 }
 
 /// A place in a walk, for one operand.
 pub(crate) struct Cursor {
-    at: [usize; MAX_RANK],
+    at: SmallVec<[usize; USUAL_RANK]>,
     position: isize,
 }
 
@@ -150,14 +155,13 @@ impl Cursor {
     /// The place of the element with number `index` in the walk.
     pub(crate) fn seek(space: &Space, operand: usize, mut index: usize) -> Self {
         let mut cursor = Self {
-            at: [0; MAX_RANK],
+            at: smallvec![0; space.dims.len()],
             position: space.start[operand],
         };
-        for dim in (0..space.rank).rev() {
-            let here = index % space.dims[dim];
-            index /= space.dims[dim];
-            cursor.at[dim] = here;
-            cursor.position += here.cast_signed() * space.strides[dim][operand];
+        for (dim, at) in space.dims.iter().zip(&mut cursor.at).rev() {
+            *at = index % dim.len;
+            index /= dim.len;
+            cursor.position += at.cast_signed() * dim.strides[operand];
         }
         cursor
     }
@@ -165,22 +169,22 @@ impl Cursor {
     /// The next run of at most `most` elements, which is then behind.
     #[inline(always)]
     pub(crate) fn next(&mut self, space: &Space, operand: usize, most: usize) -> Run {
-        let inner = space.rank - 1;
-        let stride = space.strides[inner][operand];
+        let (dims, at) = (&space.dims[..], &mut self.at[..]);
+        let mut dim = dims.len() - 1;
+        let stride = dims[dim].strides[operand];
         let run = Run {
             position: self.position,
             stride,
-            len: most.min(space.dims[inner] - self.at[inner]),
+            len: most.min(dims[dim].len - at[dim]),
         };
-        self.at[inner] += run.len;
+        at[dim] += run.len;
         self.position += run.len.cast_signed() * stride;
-        let mut dim = inner;
-        while self.at[dim] == space.dims[dim] && dim > 0 {
-            self.position -= space.dims[dim].cast_signed() * space.strides[dim][operand];
-            self.at[dim] = 0;
+        while at[dim] == dims[dim].len && dim > 0 {
+            self.position -= dims[dim].len.cast_signed() * dims[dim].strides[operand];
+            at[dim] = 0;
             dim -= 1;
-            self.at[dim] += 1;
-            self.position += space.strides[dim][operand];
+            at[dim] += 1;
+            self.position += dims[dim].strides[operand];
         }
         run
     }
@@ -191,6 +195,10 @@ const _: () = assert!(BLOCK.is_power_of_two(), "ranges are aligned to blocks");
 #[cfg(test)]
 mod tests {
     use super::{Cursor, Space};
+
+    fn lengths(space: &Space) -> Vec<usize> {
+        space.dims.iter().map(|dim| dim.len).collect()
+    }
 
     fn positions(space: &Space, operand: usize, from: usize, n: usize) -> Vec<isize> {
         let mut cursor = Cursor::seek(space, operand, from);
@@ -210,14 +218,14 @@ mod tests {
             [Some(&strides), Some(&strides), None, None],
             false,
         );
-        assert_eq!(space.dims(), [24]);
+        assert_eq!(lengths(&space), [24]);
         assert!(space.linear[0] && space.linear[1] && !space.linear[2]);
     }
 
     #[test]
     fn a_transposed_output_is_walked_in_its_own_order() {
         let space = Space::new(&[2, 3], [Some(&[1, 2]), Some(&[3, 1]), None, None], false);
-        assert_eq!(space.dims(), [3, 2]);
+        assert_eq!(lengths(&space), [3, 2]);
         assert!(space.linear[0]);
         assert_eq!(positions(&space, 1, 0, 6), [0, 3, 1, 4, 2, 5]);
         assert_eq!(positions(&space, 1, 3, 2), [4, 2]);
@@ -239,11 +247,11 @@ mod tests {
             [Some(&[3, 9, 1]), Some(&[0, 9, 1]), Some(&[1, 0, 0]), None],
             false,
         );
-        assert_eq!(space.dims(), [2, 3]);
+        assert_eq!(lengths(&space), [2, 3]);
         assert_eq!(positions(&space, 1, 0, 6), [0, 1, 2, 0, 1, 2]);
         assert_eq!(positions(&space, 2, 0, 6), [0, 0, 0, 1, 1, 1]);
         let one = Space::new(&[1, 1], [Some(&[5, 5]), None, None, None], false);
-        assert_eq!(one.dims(), [1]);
+        assert_eq!(lengths(&one), [1]);
         assert_eq!(positions(&one, 0, 0, 1), [0]);
     }
 }
