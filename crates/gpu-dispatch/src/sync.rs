@@ -8,7 +8,7 @@ mod primitives {
     pub(crate) use std::sync::atomic::{
         AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering, fence,
     };
-    pub(crate) use std::sync::{Arc, Mutex, MutexGuard};
+    pub(crate) use std::sync::{Mutex, MutexGuard};
     pub(crate) use std::thread::{sleep, yield_now};
 
     /// Starts a named thread; `false` when the system has none to give.
@@ -25,7 +25,7 @@ mod primitives {
     pub(crate) use shuttle::sync::atomic::{
         AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering, fence,
     };
-    pub(crate) use shuttle::sync::{Arc, Mutex, MutexGuard};
+    pub(crate) use shuttle::sync::{Mutex, MutexGuard};
     pub(crate) use shuttle::thread::yield_now;
 
     /// Lets another thread of the schedule run: a schedule has no time of its own.
@@ -40,9 +40,10 @@ mod primitives {
 }
 
 pub(crate) use primitives::{
-    Arc, AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Mutex, MutexGuard, Ordering, fence, sleep,
-    spawn, yield_now,
+    AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Mutex, MutexGuard, Ordering, fence, sleep, spawn,
+    yield_now,
 };
+pub(crate) use std::sync::Arc;
 pub use std::time::Instant;
 
 use std::time::Duration;
