@@ -26,6 +26,12 @@ impl Cmd {
         }
     }
 
+    /// The program and arguments that `line` names, separated by spaces.
+    pub(crate) fn from_line(line: &str) -> Self {
+        let (program, rest) = line.split_once(' ').unwrap_or((line, ""));
+        Self::new(program).words(rest)
+    }
+
     /// `cargo`, with the arguments that `line` names, separated by spaces.
     pub(crate) fn cargo(line: &str) -> Self {
         Self::new("cargo").words(line)

@@ -48,6 +48,11 @@ pub(crate) fn print(as_json: bool) -> Result<(), String> {
     Ok(())
 }
 
+/// The command of every job.
+pub(crate) fn commands() -> Vec<String> {
+    jobs().into_iter().map(|job| job.command).collect()
+}
+
 /// Every job, in the order of the vendors.
 fn jobs() -> Vec<Job> {
     Vendor::ALL

@@ -32,21 +32,32 @@ impl Run {
             self.note(tidy::run())?;
             self.note(arrows::run())?;
         }
-        self.cargo_test("--workspace", &[])
+        self.cargo_test(Cmd::cargo("test --workspace"), &[])
     }
 
     fn vendor(&mut self, vendor: Vendor) -> Result<(), String> {
-        self.cargo_test(&format!("-p {}", vendor.package()), &[])?;
+        self.cargo_test(Cmd::cargo("test -p").args(&[vendor.package()]), &[])?;
         let required: &[&str] = if self.options.require_device {
             &["--require-device"]
         } else {
             &[]
         };
-        self.cargo_test(&format!("-p gpu-conformance --test {vendor}"), required)
+        let instance = vendor.to_string();
+        self.cargo_test(
+            Cmd::cargo("test -p gpu-conformance --test").args(&[&instance]),
+            required,
+        )?;
+        if let Some(feature) = vendor.feature() {
+            let golden = Cmd::cargo("test -p gpu-golden --features")
+                .args(&[&format!("tensor-core/{feature}")])
+                .env("GOLDEN_DEVICE", feature);
+            self.cargo_test(golden, &[])?;
+        }
+        Ok(())
     }
 
-    fn cargo_test(&mut self, selection: &str, harness: &[&str]) -> Result<(), String> {
-        let mut command = Cmd::cargo("test").words(selection);
+    /// Runs `command`, with `harness` as what its test binaries are told.
+    fn cargo_test(&mut self, mut command: Cmd, harness: &[&str]) -> Result<(), String> {
         if self.options.keep_going {
             command = command.args(&["--no-fail-fast"]);
         }

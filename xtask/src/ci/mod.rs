@@ -2,6 +2,7 @@
 //!
 //! A step that cannot run here prints NOT RUN with the reason and is never counted as passed.
 
+mod sanitizers;
 mod steps;
 
 use crate::cli::CiOptions;

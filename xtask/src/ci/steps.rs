@@ -1,9 +1,11 @@
 //! The steps of CI. Each is a function that runs commands; the table says which and in what order.
 
 use super::Done;
+use super::sanitizers::{asan, miri, tsan};
 use crate::command::Cmd;
 use crate::workspace;
-use crate::{arrows, tidy};
+use crate::{arrows, matrix, tidy};
+use std::path::Path;
 
 type Outcome = Result<Done, String>;
 
@@ -25,7 +27,8 @@ const fn step(name: &'static str, what: &'static str, run: fn() -> Outcome) -> S
     }
 }
 
-/// A step that needs the open network or a published baseline: for the hosted workflow.
+/// A step that needs the open network, a published baseline, or parts of nightly that have not been
+/// had where this was written: for the hosted workflow, and for whoever asks for it by name.
 const fn on_request(name: &'static str, what: &'static str, run: fn() -> Outcome) -> Step {
     Step {
         name,
@@ -49,6 +52,19 @@ pub(super) const STEPS: &[Step] = &[
         clippy,
     ),
     step("test", "the README's test command", test),
+    step("vendors", "every job of the matrix", vendors),
+    step(
+        "golden",
+        "the golden values are what NumPy and our rules say",
+        golden,
+    ),
+    step("quickstart", "the first example", quickstart),
+    step("contract", "our own networks, checked", contract),
+    step(
+        "networks",
+        "the networks in $EINSUM_DATA, checked",
+        networks,
+    ),
     step("doc", "documentation without warnings", doc),
     step(
         "features",
@@ -56,6 +72,13 @@ pub(super) const STEPS: &[Step] = &[
         features,
     ),
     step("deny", "bans, licences and sources of dependencies", deny),
+    on_request("miri", "undefined behaviour, by an interpreter", miri),
+    on_request("asan", "memory errors, by AddressSanitizer", asan),
+    on_request(
+        "tsan",
+        "data races, by ThreadSanitizer over an instrumented std",
+        tsan,
+    ),
     on_request(
         "advisories",
         "known vulnerabilities of dependencies",
@@ -107,6 +130,72 @@ fn clippy() -> Outcome {
 fn test() -> Outcome {
     Cmd::cargo("xtask test").run()?;
     Ok(Done::Passed)
+}
+
+fn vendors() -> Outcome {
+    for command in matrix::commands() {
+        Cmd::from_line(&command).run()?;
+    }
+    Ok(Done::Passed)
+}
+
+fn golden() -> Outcome {
+    const VENV: &str = "target/golden-venv";
+    const PYTHON: &str = "target/golden-venv/bin/python";
+    if !cfg!(target_arch = "x86_64") {
+        return Ok(Done::NotRun(
+            "the script needs the long double of x86-64".to_owned(),
+        ));
+    }
+    Cmd::new("python3").args(&["-m", "venv", VENV]).run()?;
+    Cmd::new(PYTHON)
+        .words("-m pip install --quiet -r tests/golden/requirements.txt")
+        .run()?;
+    Cmd::new(PYTHON)
+        .words("tests/golden/script/generate.py --check")
+        .run()?;
+    Ok(Done::Passed)
+}
+
+fn quickstart() -> Outcome {
+    Cmd::cargo("run --release --example quickstart").run()?;
+    Ok(Done::Passed)
+}
+
+fn contract() -> Outcome {
+    match contracted(&workspace::root().join("examples/networks")) {
+        Ok(true) => Ok(Done::Passed),
+        Ok(false) => Err("examples/networks is empty: it should hold our own networks".to_owned()),
+        Err(failure) => Err(failure),
+    }
+}
+
+fn networks() -> Outcome {
+    let folder = workspace::einsum_data();
+    if contracted(&folder)? {
+        return Ok(Done::Passed);
+    }
+    let shown = folder.display();
+    Ok(Done::NotRun(format!(
+        "no networks in {shown}: set EINSUM_DATA to a folder of them"
+    )))
+}
+
+/// Contracts and checks the networks of a folder; false when there are none.
+fn contracted(folder: &Path) -> Result<bool, String> {
+    let files: Vec<String> = workspace::networks(folder)
+        .iter()
+        .map(|path| path.to_string_lossy().into_owned())
+        .collect();
+    if files.is_empty() {
+        return Ok(false);
+    }
+    let files: Vec<&str> = files.iter().map(String::as_str).collect();
+    Cmd::cargo("run --release --example contract --")
+        .args(&files)
+        .args(&["--check"])
+        .run()?;
+    Ok(true)
 }
 
 fn doc() -> Outcome {

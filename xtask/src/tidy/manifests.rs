@@ -32,7 +32,8 @@ fn versions(path: &str, text: &str) -> Vec<Problem> {
     entries(text)
         .filter(|entry| {
             let last = entry.table.rsplit('.').next().unwrap_or("");
-            last.ends_with("dependencies") && !entry.text.contains("workspace = true")
+            let ours = entry.text.contains("path = ") && !entry.text.contains("version");
+            last.ends_with("dependencies") && !entry.text.contains("workspace = true") && !ours
                 || entry.table.contains("dependencies.") && entry.text.starts_with("version")
         })
         .map(|entry| Problem::new(path, entry.line, what))
@@ -85,12 +86,13 @@ mod tests {
     #[test]
     fn a_version_in_a_member_is_found() {
         let good = "[package]\nversion.workspace = true\n[dependencies]\n# a = \"1\"\n\
-                    a.workspace = true\nb = { workspace = true, optional = true }\n";
+                    a.workspace = true\nb = { workspace = true, optional = true }\n\
+                    c = { path = \"../c\", default-features = false }\n";
         assert!(versions("Cargo.toml", good).is_empty());
         for bad in [
             "[dependencies]\na = \"1\"\n",
             "[dev-dependencies]\na = { version = \"1\" }\n",
-            "[target.'cfg(unix)'.dependencies]\na = { path = \"../a\" }\n",
+            "[target.'cfg(unix)'.dependencies]\na = { version = \"1\", path = \"../a\" }\n",
             "[dependencies.a]\nversion = \"1\"\n",
         ] {
             assert_eq!(versions("Cargo.toml", bad).len(), 1, "{bad}");
