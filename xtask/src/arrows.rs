@@ -73,6 +73,13 @@ const RULES: &[Rule] = &[
         why: "the simulated device computes as the host does, and never sees what is built on the seam",
     },
     Rule {
+        package: "gpu-golden",
+        normal: &["gpu-seam", "tensor-core"],
+        optional: &[],
+        dev: &["gpu-dispatch", "gpu-held", "gpu-host", "tensor-core"],
+        why: "golden values are checked through tensor-core, on whichever device there is",
+    },
+    Rule {
         package: "gpu-conformance",
         normal: &["gpu-seam"],
         optional: &[],
