@@ -2,7 +2,6 @@
 //!
 //! [`device`] is the device itself: memory, streams, events, copies, kernels and faults, behind a
 //! plain interface that knows nothing of this workspace, so that other faces can be put on it.
-//! [`Sim`] is one such face: the seam's driver traits over it, with the host vendor's arithmetic.
-//! Knows nothing of what is built on the seam.
+//! No face is here yet: the seam's driver traits over it come next. Knows nothing of what is built on the seam.
 
 pub mod device;

@@ -18,7 +18,7 @@ use std::fmt;
 /// Which way a contraction takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Route<'a> {
-    /// One that [`Path::find`] finds.
+    /// One that planning finds by itself.
     #[default]
     Found,
     /// This one.
