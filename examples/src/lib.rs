@@ -9,3 +9,8 @@ mod walk;
 
 pub use array::{Number, TooLarge};
 pub use walk::{Broken, Walk, walk as follow};
+
+/// The example in the README is compiled and run with the documentation's tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../README.md")]
+struct Readme;

@@ -87,8 +87,10 @@ fn to_json(jobs: &[Job]) -> Value {
 
 #[cfg(test)]
 mod tests {
-    use super::{jobs, to_json};
-    use crate::cli;
+    use super::{commands, jobs, to_json};
+    use crate::command::Cmd;
+    use crate::tidy::behaviours;
+    use crate::{cli, workspace};
     use std::collections::BTreeSet;
 
     #[test]
@@ -133,5 +135,31 @@ mod tests {
             assert_eq!(options.vendor, Some(job.vendor));
             assert_eq!(options.require_device, job.require_device);
         }
+    }
+
+    #[test]
+    fn every_command_lists_the_tests_it_would_run() {
+        let seam = workspace::root().join("crates/gpu-seam/src/driver.rs");
+        let seam = std::fs::read_to_string(seam).expect("the seam's driver traits");
+        let behaviours: Vec<&str> = behaviours::behaviours(&seam)
+            .map(|(_, name)| name)
+            .collect();
+        assert!(behaviours.len() > 20, "{behaviours:?}");
+        let mut missing: BTreeSet<&str> = behaviours.iter().copied().collect();
+        for command in commands() {
+            let listed = Cmd::from_line(&command)
+                .args(&["--list"])
+                .output()
+                .expect(&command);
+            let checks: BTreeSet<&str> = listed
+                .lines()
+                .filter_map(|line| line.strip_suffix(": test"))
+                .map(str::trim)
+                .collect();
+            // A vendor that cannot be asked for its devices lacks the checks of `Discover` alone.
+            assert!(checks.len() >= 150, "{command} lists only {}", checks.len());
+            missing.retain(|name| !checks.contains(name));
+        }
+        assert!(missing.is_empty(), "no job runs the checks of {missing:?}");
     }
 }

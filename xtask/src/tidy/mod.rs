@@ -3,6 +3,7 @@
 //! Runs as `cargo xtask tidy` and under `cargo test`. Every problem names a place and what to do.
 //! Each rule's own tests show a text that breaks it.
 
+pub(crate) mod behaviours;
 mod documents;
 mod lexer;
 mod manifests;
@@ -81,6 +82,7 @@ fn check() -> Result<Vec<Problem>, String> {
     problems.extend(manifests::check(&files, &members));
     problems.extend(orphans::check(&files, &packages));
     problems.extend(documents::map(&files, &packages));
+    problems.extend(behaviours::check(&files));
     problems.sort();
     Ok(problems)
 }
