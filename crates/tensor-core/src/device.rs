@@ -312,3 +312,20 @@ const VENDORS: &[Vendor] = &[
     #[cfg(feature = "host")]
     Vendor::of::<gpu_host::Host>("host"),
 ];
+
+#[cfg(all(test, not(feature = "host")))]
+mod tests {
+    use super::Device;
+    use crate::ErrorKind;
+
+    #[test]
+    fn a_vendor_that_is_left_out_says_so() {
+        let error = Device::host().unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Unavailable);
+        insta::assert_snapshot!(
+            error,
+            @"open: GPU backend unavailable: this build leaves host out: turn on the feature `host` of tensor-core"
+        );
+        assert!(Device::available().is_empty());
+    }
+}

@@ -23,8 +23,11 @@ struct Inner {
 enum Cause {
     /// Found by this crate, before anything was submitted.
     Invalid(String),
-    /// Told by the engine.
-    Engine(gpu_dispatch::Error),
+    /// Told by the engine, of the call that it names so, or of what that call waited for.
+    Engine {
+        own: &'static str,
+        cause: gpu_dispatch::Error,
+    },
     /// Told where there is no engine yet.
     Gpu(GpuError),
 }
@@ -78,7 +81,12 @@ impl Error {
 
     /// What the engine answered.
     pub(crate) fn engine(op: &'static str, cause: gpu_dispatch::Error) -> Self {
-        Self::new(op, Cause::Engine(cause))
+        Self::call(op, op, cause)
+    }
+
+    /// What the engine answered to the call that it names `own`.
+    pub(crate) fn call(op: &'static str, own: &'static str, cause: gpu_dispatch::Error) -> Self {
+        Self::new(op, Cause::Engine { own, cause })
     }
 
     /// What was answered where there is no engine yet.
@@ -129,7 +137,7 @@ impl Error {
         match &self.0.cause {
             Cause::Invalid(_) => ErrorKind::Invalid,
             Cause::Gpu(cause) => of_seam(cause.kind()),
-            Cause::Engine(cause) => match cause.kind() {
+            Cause::Engine { cause, .. } => match cause.kind() {
                 Some(kind) => of_seam(kind),
                 None => match cause {
                     gpu_dispatch::Error::Invalid { .. } => ErrorKind::Invalid,
@@ -145,7 +153,7 @@ impl Error {
     #[must_use]
     pub const fn engine_error(&self) -> Option<&gpu_dispatch::Error> {
         match &self.0.cause {
-            Cause::Engine(cause) => Some(cause),
+            Cause::Engine { cause, .. } => Some(cause),
             _ => None,
         }
     }
@@ -154,7 +162,7 @@ impl Error {
     #[must_use]
     pub const fn gpu_error(&self) -> Option<&GpuError> {
         match &self.0.cause {
-            Cause::Engine(cause) => cause.cause(),
+            Cause::Engine { cause, .. } => cause.cause(),
             Cause::Gpu(cause) => Some(cause),
             Cause::Invalid(_) => None,
         }
@@ -163,6 +171,20 @@ impl Error {
 
 /// How many tensors an error describes.
 const MOST_OPERANDS: usize = 8;
+
+/// The engine's names for what is no operation on elements.
+const PLUMBING: [&str; 10] = [
+    "allocate",
+    "upload",
+    "download",
+    "poll",
+    "wait",
+    "ready",
+    "synchronize",
+    "close",
+    "new_lane",
+    "open",
+];
 
 const fn of_seam(kind: SeamError) -> ErrorKind {
     match kind {
@@ -193,13 +215,17 @@ impl fmt::Display for Error {
         match cause {
             Cause::Invalid(detail) => f.write_str(detail),
             Cause::Gpu(cause) => cause.fmt(f),
-            // The engine's text begins with its own name for the operation: not twice.
-            Cause::Engine(gpu_dispatch::Error::Invalid { detail, .. }) => f.write_str(detail),
-            Cause::Engine(gpu_dispatch::Error::Gpu { cause, .. }) => cause.fmt(f),
-            Cause::Engine(cause) => {
+            Cause::Engine { own, cause } => {
+                // The engine's text begins with its name for the operation. That is said above in the
+                // user's words, unless it is another operation: one that this one waited for.
                 let text = cause.to_string();
-                let prefix = format!("{}: ", cause.op());
-                f.write_str(text.strip_prefix(&prefix).unwrap_or(&text))
+                let name = cause.op();
+                let prefix = format!("{name}: ");
+                let known = name == *own || name == *op || PLUMBING.contains(&name);
+                f.write_str(match text.strip_prefix(&prefix) {
+                    Some(detail) if known => detail,
+                    _ => &text,
+                })
             }
         }
     }
@@ -242,7 +268,7 @@ impl fmt::Debug for Error {
             .field("operands", operands);
         match cause {
             Cause::Invalid(detail) => debug.field("detail", detail),
-            Cause::Engine(cause) => debug.field("cause", cause),
+            Cause::Engine { cause, .. } => debug.field("cause", cause),
             Cause::Gpu(cause) => debug.field("cause", cause),
         };
         debug.finish()
@@ -253,8 +279,100 @@ impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match &self.0.cause {
             Cause::Invalid(_) => None,
-            Cause::Engine(cause) => Some(cause),
+            Cause::Engine { cause, .. } => Some(cause),
             Cause::Gpu(cause) => Some(cause),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Described, Error, ErrorKind, MOST_OPERANDS};
+    use gpu_seam::{DType, GpuError};
+    use rstest::rstest;
+    use std::error::Error as _;
+
+    fn described(dims: &[usize]) -> Described {
+        Described {
+            dims: dims.iter().copied().collect(),
+            dtype: DType::F32,
+            device: "host:0".to_owned(),
+        }
+    }
+
+    fn gpu(op: &'static str, cause: GpuError) -> gpu_dispatch::Error {
+        gpu_dispatch::Error::Gpu { op, cause }
+    }
+
+    #[test]
+    fn the_operation_is_said_once_in_the_users_words() {
+        let operands = [described(&[2, 3]), described(&[])];
+        let unsupported = GpuError::unsupported("min", "no f32 here");
+        let error = Error::call("minimum", "min", gpu("min", unsupported)).with_operands(operands);
+        insta::assert_snapshot!(
+            error,
+            @"minimum of f32[2, 3] on host:0, f32[] on host:0: min is not served: no f32 here"
+        );
+        assert_eq!(error.kind(), ErrorKind::Unsupported);
+        let invalid = gpu_dispatch::Error::Invalid {
+            op: "concat",
+            detail: "dims differ".to_owned(),
+        };
+        insta::assert_snapshot!(Error::call("cat", "concat", invalid), @"cat: dims differ");
+        let closed = gpu("upload", GpuError::Closed);
+        insta::assert_snapshot!(
+            Error::engine("from_slice", closed),
+            @"from_slice: the GPU runtime has been closed"
+        );
+    }
+
+    #[test]
+    fn an_operation_that_failed_earlier_is_named() {
+        let index = gpu_dispatch::Error::Index {
+            op: "gather",
+            index: 3,
+            size: 2,
+        };
+        let error = Error::call("add", "add", index.clone()).with_operands([described(&[2])]);
+        insta::assert_snapshot!(
+            error,
+            @"add of f32[2] on host:0: gather: index 3 is out of range for a dimension of size 2"
+        );
+        assert_eq!((error.op(), error.kind()), ("add", ErrorKind::Index));
+        assert_eq!(error.engine_error(), Some(&index));
+    }
+
+    #[rstest]
+    #[case(GpuError::Closed, ErrorKind::Closed)]
+    #[case(GpuError::ForeignDomain, ErrorKind::ForeignDomain)]
+    #[case(GpuError::Backpressure { bytes: 7 }, ErrorKind::Backpressure)]
+    #[case(GpuError::transfer(true, "x"), ErrorKind::Transfer)]
+    #[case(GpuError::unsupported("x", "x"), ErrorKind::Unsupported)]
+    #[case(GpuError::Broken { detail: "x".to_owned() }, ErrorKind::Broken)]
+    #[case(GpuError::Unavailable { detail: "x".to_owned() }, ErrorKind::Unavailable)]
+    #[case(GpuError::OutOfMemory { requested: 2, available: 1 }, ErrorKind::OutOfMemory)]
+    fn the_kind_is_that_of_the_cause(#[case] cause: GpuError, #[case] kind: ErrorKind) {
+        let direct = Error::gpu("open", cause.clone());
+        let by_engine = Error::engine("add", gpu("add", cause.clone()));
+        for error in [direct, by_engine] {
+            assert_eq!(error.kind(), kind);
+            assert_eq!(error.gpu_error(), Some(&cause));
+            // The chain of sources ends with the vendor's cause.
+            let mut last: &dyn std::error::Error = &error;
+            while let Some(source) = last.source() {
+                last = source;
+            }
+            assert!(last.to_string().contains(&cause.to_string()));
+        }
+        assert_eq!(Error::invalid("add", "x").kind(), ErrorKind::Invalid);
+        assert!(Error::invalid("add", "x").source().is_none());
+    }
+
+    #[test]
+    fn a_text_is_bounded_whatever_was_involved() {
+        let many = (0..1000).map(|_| described(&[1; 64]));
+        let error = Error::invalid("cat", "x").with_operands(many);
+        assert_eq!(error.operands().len(), MOST_OPERANDS);
+        assert!(error.to_string().len() < 1000);
     }
 }

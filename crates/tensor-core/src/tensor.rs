@@ -165,7 +165,7 @@ impl Tensor {
             inputs.iter().map(|tensor| &tensor.storage).collect();
         match first.device.face().submit(call, &storages) {
             Ok(output) => Ok(Self::of_output(&first.device, output)),
-            Err(cause) => Err(failure(op, cause, inputs)),
+            Err(cause) => Err(failure(op, call.name(), cause, inputs)),
         }
     }
 
@@ -178,8 +178,13 @@ impl Tensor {
 
 /// What the engine answered, with the tensors involved.
 #[cold]
-fn failure(op: &'static str, cause: gpu_dispatch::Error, inputs: &[&Tensor]) -> Error {
-    let error = Error::engine(op, cause);
+fn failure(
+    op: &'static str,
+    own: &'static str,
+    cause: gpu_dispatch::Error,
+    inputs: &[&Tensor],
+) -> Error {
+    let error = Error::call(op, own, cause);
     // Two engines of one device have one name: where that is the matter, their domains tell them
     // apart.
     let foreign = error.kind() == ErrorKind::ForeignDomain;
@@ -203,5 +208,20 @@ impl fmt::Display for Tensor {
     /// The same as `Debug`, without the name of the type.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.describe().fmt(f)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Tensor;
+
+    #[test]
+    fn a_tensor_goes_to_any_thread_and_is_small() {
+        const fn any_thread<T: Send + Sync + 'static>() {}
+        any_thread::<Tensor>();
+        any_thread::<crate::Device>();
+        any_thread::<crate::Error>();
+        assert_eq!(size_of::<crate::Error>(), size_of::<usize>());
+        assert!(size_of::<Tensor>() <= 192, "{}", size_of::<Tensor>());
     }
 }

@@ -332,9 +332,9 @@ const PLAYS: &[(&str, Play)] = plays! {
     to_vec_pending: |stock, dice, x| {
         x.to_vec_pending::<u8>()?.wait().map(|_| x.clone()).map_err(Error::from)
     };
-    to_slice_pending: |stock, dice, x| {
+    to_vec_pending_into: |stock, dice, x| {
         let memory = vec![false; dice.position().min(12)];
-        x.to_slice_pending(memory)?.wait().map(|_| x.clone()).map_err(Error::from)
+        x.to_vec_pending_into(memory)?.wait().map(|_| x.clone()).map_err(Error::from)
     };
     ready: |stock, dice, x| x.ready()?.wait().map(|()| x.clone()).map_err(Error::from);
     is_ready: |stock, dice, x| x.is_ready().map(|_| x.clone());

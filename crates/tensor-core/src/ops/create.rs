@@ -2,7 +2,7 @@
 
 use crate::device::Device;
 use crate::dtype::{Element, ElementBytes, Number};
-use crate::error::{Error, Shown};
+use crate::error::{Described, Error, Shown};
 use crate::shape::{Layout, Shape};
 use crate::tensor::Tensor;
 use gpu_dispatch::Call;
@@ -163,7 +163,10 @@ fn upload<T: Element>(
             T::DTYPE,
             layout,
         )),
-        Err(cause) => Err(on(op, cause, layout.dims(), T::DTYPE, device)),
+        Err(cause) => {
+            let error = Error::engine(op, cause);
+            Err(error.with_operands([asked(layout.dims(), T::DTYPE, device)]))
+        }
     }
 }
 
@@ -208,24 +211,20 @@ fn made(
 ) -> Result<Tensor, Error> {
     match device.face().submit(call, &[]) {
         Ok(output) => Ok(Tensor::of_output(device, output)),
-        Err(cause) => Err(on(op, cause, &shape.0, dtype, device)),
+        Err(cause) => {
+            let error = Error::call(op, call.name(), cause);
+            Err(error.with_operands([asked(&shape.0, dtype, device)]))
+        }
     }
 }
 
-/// What the engine answered, with the tensor that was asked for.
-fn on(
-    op: &'static str,
-    cause: gpu_dispatch::Error,
-    dims: &[usize],
-    dtype: DType,
-    device: &Device,
-) -> Error {
-    let asked = crate::error::Described {
+/// What an error says of the tensor that was asked for.
+fn asked(dims: &[usize], dtype: DType, device: &Device) -> Described {
+    Described {
         dims: dims.iter().copied().collect(),
         dtype,
         device: device.name().to_owned(),
-    };
-    Error::engine(op, cause).with_operands([asked])
+    }
 }
 
 /// Counted on the host and uploaded: there is no device operation for it.

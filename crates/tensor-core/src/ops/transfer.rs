@@ -68,11 +68,11 @@ impl Tensor {
     ///
     /// # Errors
     /// As there, with the memory.
-    pub fn to_slice_pending<T: Element>(
+    pub fn to_vec_pending_into<T: Element>(
         &self,
         memory: Vec<T>,
     ) -> Result<Pending<Vec<T>>, Rejected<Vec<T>>> {
-        const OP: &str = "to_slice_pending";
+        const OP: &str = "to_vec_pending_into";
         let fits = self.is_of::<T>(OP).and_then(|()| {
             if memory.len() == self.elements() {
                 return Ok(());
