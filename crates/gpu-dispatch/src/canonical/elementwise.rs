@@ -1,11 +1,11 @@
 //! Fill, random, copy, unary, binary, compare and select: one output element from one element of
 //! each input.
 //!
-//! Promises rank 1 whenever all inputs are contiguous and of the output's dims, without touching
-//! the heap. Knows nothing of limits.
+//! Promises rank 1 whenever all inputs are contiguous and of the output's dims. Knows nothing of
+//! limits, nor of the short way that most such calls take.
 
 use super::draft::{Draft, Loop, Loops, VIEWS, lay_out};
-use super::plan::{Plan, blank, line};
+use super::plan::{CALL_SLOTS, Plan, blank, line};
 use super::{Slot, broadcast, validate};
 use crate::error::Error;
 use gpu_seam::{BinaryOp, CompareOp, DType, Distribution, Op, Operand, Scalar, UnaryOp, View};
@@ -41,11 +41,10 @@ pub(super) fn random(
 
 /// An operation without inputs.
 fn over_output(plan: &mut Plan<'_>, dims: &[usize], op: Op<'static>) -> Result<(), Error> {
-    let elements = plan.output(dims, op.dtype())?;
-    if elements == 0 {
-        return Ok(());
+    match plan.output(dims, op.dtype())? {
+        0 => Ok(()),
+        elements => plan.emit(&Draft::new(op, line(elements), &[Slot::Output])),
     }
-    plan.emit(&Draft::new(op, line(elements), &[Slot::Output]))
 }
 
 /// A copy, cast to `dtype`.
@@ -154,15 +153,6 @@ fn over(
     dtype: DType,
     inputs: &[View<'_>],
 ) -> Result<(), Error> {
-    let first = inputs[0].dims;
-    let alike = inputs[1..].iter().all(|view| view.dims == first);
-    if alike && inputs.iter().all(View::is_contiguous) {
-        let elements = plan.output(first, dtype)?;
-        return match elements {
-            0 => Ok(()),
-            _ => emit(plan, op, line(elements), inputs),
-        };
-    }
     let shapes: SmallVec<[&[usize]; VIEWS]> = inputs.iter().map(|view| view.dims).collect();
     let dims = broadcast::dims(plan.name, &shapes)?;
     if plan.output(&dims, dtype)? == 0 {
@@ -177,18 +167,7 @@ fn over(
     });
     let mut loops: Loops = loops.collect();
     lay_out(&mut loops, 0);
-    emit(plan, op, loops, inputs)
-}
-
-/// Emits `op` over `loops`, view 0 being the output and the rest the inputs in order.
-fn emit(
-    plan: &mut Plan<'_>,
-    op: Op<'static>,
-    loops: Loops,
-    inputs: &[View<'_>],
-) -> Result<(), Error> {
-    const SLOTS: [Slot; VIEWS] = [Slot::Output, Slot::Input(0), Slot::Input(1), Slot::Input(2)];
-    let mut draft = Draft::new(op, loops, &SLOTS[..=inputs.len()]);
+    let mut draft = Draft::new(op, loops, &CALL_SLOTS[..=inputs.len()]);
     for (offset, view) in draft.offsets[1..].iter_mut().zip(inputs) {
         *offset = view.offset;
     }

@@ -5,9 +5,10 @@
 //! [`Op`] makes to vendors, or is an [`Error::Invalid`] that names the operation and the offending
 //! values. This is the one home of validation: nothing above need check, nothing below may.
 //!
-//! The way down: a family's file validates a call and describes it as drafts (a loop nest that all
-//! operands walk together); [`plan`] turns each draft into one step when the device takes it as it
-//! is, and otherwise `rank` (too many dimensions) or `tile` (too many bytes) into several.
+//! The way down: small contiguous work takes the short way in `quick`. For all else, a family's
+//! file validates a call and describes it as drafts (a loop nest that all operands walk together);
+//! [`plan`] turns each draft into one step when the device takes it as it is, and otherwise `rank`
+//! (too many dimensions) or `tile` (too many bytes) into several.
 
 mod broadcast;
 mod concat;
@@ -18,6 +19,7 @@ mod lines;
 mod matmul;
 mod matrix;
 mod plan;
+mod quick;
 mod rank;
 mod reduce;
 mod tile;
@@ -117,8 +119,23 @@ pub(crate) fn lower(
     inputs: &[usize],
     capabilities: &Capabilities,
 ) -> Result<Lowered, Error> {
-    validate::inputs(call, inputs)?;
-    let mut plan = plan::Plan::new(call.name(), inputs, capabilities);
+    let mut lowered = Lowered {
+        dims: Dims::new(),
+        dtype: DType::Bool,
+        bytes: 0,
+        temporaries: SmallVec::new(),
+        steps: SmallVec::new(),
+    };
+    if quick::lower(call, inputs, capabilities, &mut lowered).is_none() {
+        validate::inputs(call, inputs)?;
+        let plan = plan::Plan::new(call.name(), inputs, capabilities, &mut lowered);
+        family(call, plan)?;
+    }
+    Ok(lowered)
+}
+
+/// Hands a call to its family's file.
+fn family(call: &Call<'_>, mut plan: plan::Plan<'_>) -> Result<(), Error> {
     match *call {
         Call::Fill { dims, value } => elementwise::fill(&mut plan, dims, value)?,
         Call::Random {
@@ -169,5 +186,5 @@ pub(crate) fn lower(
         } => matmul::matmul(&mut plan, lhs, rhs, alpha, bias)?,
         Call::Concat { inputs, axis } => concat::concat(&mut plan, inputs, axis)?,
     }
-    Ok(plan.finish())
+    Ok(())
 }

@@ -5,7 +5,6 @@
 
 use super::draft::{Draft, Loop, Loops, VIEWS, lay_out};
 use super::{Lowered, Slot, Step, StepArg, rank, tile, tile_gemm, validate};
-use crate::call::Dims;
 use crate::error::Error;
 use gpu_seam::{Capabilities, DType, Gemm, GpuError, Op, Scalar, View};
 use smallvec::SmallVec;
@@ -13,39 +12,39 @@ use smallvec::SmallVec;
 /// The most steps that one call becomes: a bound on what a hostile shape can make the host do.
 const MAX_STEPS: usize = 1 << 16;
 
+/// The most gathers and scatters that one call becomes: each holds a fault slot of its lane until
+/// the call is published.
+const MAX_LOOKUPS: usize = 32;
+
+/// The slots of a call's own views: output first.
+pub(super) const CALL_SLOTS: [Slot; VIEWS] =
+    [Slot::Output, Slot::Input(0), Slot::Input(1), Slot::Input(2)];
+
 /// A plan under construction.
 pub(super) struct Plan<'a> {
     /// The call's name, for errors.
     pub(super) name: &'static str,
     pub(super) capabilities: &'a Capabilities,
     inputs: &'a [usize],
-    lowered: Lowered,
+    lowered: &'a mut Lowered,
+    lookups: usize,
 }
 
 impl<'a> Plan<'a> {
-    /// An empty plan of a call named `name`.
-    pub(super) fn new(
+    /// A plan of a call named `name`, to be filled into an empty `lowered`.
+    pub(super) const fn new(
         name: &'static str,
         inputs: &'a [usize],
         capabilities: &'a Capabilities,
+        lowered: &'a mut Lowered,
     ) -> Self {
         Self {
             name,
             capabilities,
             inputs,
-            lowered: Lowered {
-                dims: Dims::new(),
-                dtype: DType::Bool,
-                bytes: 0,
-                temporaries: SmallVec::new(),
-                steps: SmallVec::new(),
-            },
+            lowered,
+            lookups: 0,
         }
-    }
-
-    /// What was planned.
-    pub(super) fn finish(self) -> Lowered {
-        self.lowered
     }
 
     /// Says what the output is. Returns its number of elements.
@@ -172,6 +171,15 @@ impl<'a> Plan<'a> {
     /// Adds a finished step.
     pub(super) fn push(&mut self, step: Step) -> Result<(), Error> {
         self.bounded(self.lowered.steps.len() + 1)?;
+        if matches!(step.shape, Op::Gather { .. } | Op::Scatter { .. }) {
+            self.lookups += 1;
+            if self.lookups > MAX_LOOKUPS {
+                return Err(self.unsupported(format!(
+                    "takes more than {MAX_LOOKUPS} lookups of {} bytes an argument",
+                    self.capabilities.max_operand_bytes
+                )));
+            }
+        }
         self.lowered.steps.push(step);
         Ok(())
     }
@@ -231,4 +239,9 @@ pub(super) fn line(elements: usize) -> Loops {
 /// A view of which only the dtype counts.
 pub(super) const fn blank(dtype: DType) -> View<'static> {
     View::new(dtype, 0, &[], &[])
+}
+
+/// A view without its layout.
+pub(super) const fn at_offset(view: &View<'_>) -> View<'static> {
+    View::new(view.dtype, view.offset, &[], &[])
 }

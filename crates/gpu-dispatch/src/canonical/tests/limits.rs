@@ -170,6 +170,14 @@ fn lookups_are_cut_around_the_axis() {
     assert!(lowered.steps.len() > 8);
     let narrow = limited(3, 600, 4);
     insta::assert_snapshot!(unsupported(&select(0), &[&input, &rows], &narrow), @"index_select: index_select is not served: an operand spans 286 elements of f32 that stay together, and one argument may have 600 bytes on this device");
+    let many = Tensor::new(DType::I32, &[2000], vec![3; 2000]);
+    let select = Call::IndexSelect {
+        input: input.view(),
+        index: many.view(),
+        axis: 0,
+    };
+    let device = limited(3, 1300, 4);
+    insta::assert_snapshot!(unsupported(&select, &[&input, &many], &device), @"index_select: index_select is not served: takes more than 32 lookups of 1300 bytes an argument");
     let few = Tensor::new(DType::I32, &[9], (0..9).map(|at| at % 5).collect());
     let last = Call::IndexSelect {
         input: input.view(),

@@ -9,6 +9,7 @@ mod forms;
 mod interpret;
 mod limits;
 mod promises;
+mod quick;
 mod refusals;
 mod stress;
 
