@@ -76,14 +76,20 @@ const RULES: &[Rule] = &[
         package: "gpu-golden",
         normal: &["gpu-seam", "tensor-core"],
         optional: &[],
-        dev: &["gpu-dispatch", "gpu-held", "gpu-host", "tensor-core"],
+        dev: &[
+            "gpu-dispatch",
+            "gpu-held",
+            "gpu-host",
+            "gpu-sim",
+            "tensor-core",
+        ],
         why: "golden values are checked through tensor-core, on whichever device there is",
     },
     Rule {
         package: "gpu-conformance",
         normal: &["gpu-seam"],
         optional: &[],
-        dev: &["gpu-host", "gpu-held"],
+        dev: &["gpu-host", "gpu-held", "gpu-sim"],
         why: "the suite tests any vendor through the seam alone; its instances name theirs",
     },
     Rule {

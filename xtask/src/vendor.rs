@@ -13,6 +13,8 @@ pub(crate) enum Vendor {
     Host,
     /// The test vendor whose work waits until the test releases it. Not a feature: no user has it.
     Held,
+    /// The simulated device, which misbehaves as far as the rules allow. Not a feature either.
+    Sim,
 }
 
 /// What a run proves, and nothing more than that.
@@ -26,13 +28,14 @@ pub(crate) enum Rung {
 
 impl Vendor {
     /// Every vendor, in the order of reports.
-    pub(crate) const ALL: [Self; 2] = [Self::Host, Self::Held];
+    pub(crate) const ALL: [Self; 3] = [Self::Host, Self::Held, Self::Sim];
 
     /// The crate that implements it.
     pub(crate) const fn package(self) -> &'static str {
         match self {
             Self::Host => "gpu-host",
             Self::Held => "gpu-held",
+            Self::Sim => "gpu-sim",
         }
     }
 
@@ -40,7 +43,7 @@ impl Vendor {
     pub(crate) const fn feature(self) -> Option<&'static str> {
         match self {
             Self::Host => Some("host"),
-            Self::Held => None,
+            Self::Held | Self::Sim => None,
         }
     }
 
@@ -48,7 +51,7 @@ impl Vendor {
     pub(crate) const fn rung(self) -> Rung {
         match self {
             Self::Host => Rung::Device,
-            Self::Held => Rung::TestVendor,
+            Self::Held | Self::Sim => Rung::TestVendor,
         }
     }
 }
@@ -58,6 +61,7 @@ impl fmt::Display for Vendor {
         f.write_str(match self {
             Self::Host => "host",
             Self::Held => "held",
+            Self::Sim => "sim",
         })
     }
 }

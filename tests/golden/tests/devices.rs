@@ -5,6 +5,8 @@ use gpu_dispatch::Engine;
 use gpu_golden::{Report, check, check_book};
 use gpu_held::{Config, Held};
 use gpu_host::Host;
+use gpu_sim::device::{Config as Machinery, FaultPlan, Machine, Pace};
+use gpu_sim::face::{Sim, Traits};
 use tensor_core::Device;
 
 fn assert_clean(report: &Report) {
@@ -46,6 +48,25 @@ fn a_device_that_holds_its_work_back_gives_the_golden_values() {
     assert_eq!(report.unsupported, []);
     drop(device);
     assert_eq!(controller.violations(), [""; 0]);
+}
+
+#[test]
+fn a_simulated_device_gives_the_golden_values_and_no_rule_is_broken() {
+    for (seed, pace) in [(1, Some(Pace::LAZY)), (2, None), (3, None)] {
+        let config = Machinery {
+            devices: vec![1 << 30],
+            pace,
+            ..Machinery::default()
+        };
+        let machine = Machine::new(seed, config, FaultPlan::default());
+        let driver = Sim::open_on(&machine, 0, &Traits::default()).unwrap();
+        let device = Device::from_engine(&Engine::new(driver).unwrap());
+        let report = check(&device);
+        assert_clean(&report);
+        assert_eq!(report.unsupported, []);
+        drop(device);
+        assert_eq!(machine.violations(), [], "seed {seed}");
+    }
 }
 
 /// A book with the one case `neg [1.5f32]`, with `expected` as what it must give.

@@ -2,6 +2,8 @@
 //!
 //! [`device`] is the device itself: memory, streams, events, copies, kernels and faults, behind a
 //! plain interface that knows nothing of this workspace, so that other faces can be put on it.
-//! No face is here yet: the seam's driver traits over it come next. Knows nothing of what is built on the seam.
+//! [`face`] is the one in plain Rust: the seam's driver traits. Knows nothing of what is built on
+//! the seam.
 
 pub mod device;
+pub mod face;

@@ -80,6 +80,14 @@ const FILES: &[(&str, &str)] = &[
         "a small inline vendor for the tests of the held one",
     ),
     (
+        "tests/sim/src/face/driver.rs",
+        "implements the driver traits over the simulated device",
+    ),
+    (
+        "tests/sim/src/face/kernel.rs",
+        "computes kernels on the host vendor",
+    ),
+    (
         "tests/held/tests/held/main.rs",
         "calls the driver traits as a caller would",
     ),

@@ -67,6 +67,12 @@ impl Machine {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// How many devices there are.
+    #[must_use]
+    pub fn devices(&self) -> usize {
+        self.lock().devices.len()
+    }
+
     /// Memory of a device now.
     ///
     /// # Errors
