@@ -8,7 +8,7 @@ use crate::workspace::{self, Dependency, Kind, Package};
 
 /// Checks the direction of every dependency, and prints what is wrong.
 pub(crate) fn run() -> Result<(), String> {
-    let mut problems = check(&workspace::packages()?);
+    let mut problems = check(&workspace::all_packages()?);
     problems.extend(tree(&Cmd::cargo("tree -p gpu-seam -e all").output()?));
     for problem in &problems {
         eprintln!("{problem}");
@@ -114,6 +114,27 @@ const RULES: &[Rule] = &[
         why: "examples are written as a downstream crate would write them",
     },
     Rule {
+        package: "toy-vendor",
+        normal: &["gpu-seam"],
+        optional: &[],
+        dev: &["gpu-conformance"],
+        why: VENDOR_WHY,
+    },
+    Rule {
+        package: "toy-downstream",
+        normal: &[],
+        optional: &[],
+        dev: &["gpu-dispatch", "tensor-core", "toy-vendor"],
+        why: "it stands for the user of a vendor, and only tests",
+    },
+    Rule {
+        package: "gpu-seam-benches",
+        normal: &["tensor-core"],
+        optional: &[],
+        dev: &[],
+        why: "ours is measured as a downstream crate would use it",
+    },
+    Rule {
         package: "xtask",
         normal: &[],
         optional: &["tensor-core"],
@@ -195,7 +216,7 @@ mod tests {
 
     #[test]
     fn the_arrows_hold() {
-        let problems = check(&workspace::packages().expect("cargo metadata answers"));
+        let problems = check(&workspace::all_packages().expect("cargo metadata answers"));
         assert!(problems.is_empty(), "\n{}\n", problems.join("\n"));
         let printed = Cmd::cargo("tree -p gpu-seam -e all")
             .output()
@@ -205,7 +226,7 @@ mod tests {
 
     /// The workspace with one more dependency.
     fn with(package: &str, name: &str, kind: Kind, optional: bool) -> Vec<Package> {
-        let mut packages = workspace::packages().expect("cargo metadata answers");
+        let mut packages = workspace::all_packages().expect("cargo metadata answers");
         let changed = packages
             .iter_mut()
             .find(|found| found.name == package)
@@ -229,6 +250,7 @@ mod tests {
             ("gpu-host", "gpu-dispatch", Kind::Dev, false),
             ("gpu-held", "gpu-dispatch", Kind::Normal, true),
             ("gpu-conformance", "gpu-host", Kind::Normal, false),
+            ("toy-vendor", "gpu-dispatch", Kind::Dev, false),
             ("tensor-core", "gpu-host", Kind::Normal, false),
             ("examples", "gpu-dispatch", Kind::Normal, false),
         ] {
@@ -240,7 +262,7 @@ mod tests {
 
     #[test]
     fn a_package_without_a_rule_and_a_vendor_without_a_package_are_found() {
-        let mut packages = workspace::packages().expect("cargo metadata answers");
+        let mut packages = workspace::all_packages().expect("cargo metadata answers");
         let host = packages
             .iter_mut()
             .find(|found| found.name == "gpu-host")

@@ -4,7 +4,7 @@ use crate::cli::TestOptions;
 use crate::command::Cmd;
 use crate::tally::Tally;
 use crate::vendor::Vendor;
-use crate::{arrows, tidy};
+use crate::{arrows, tidy, workspace};
 
 /// Runs the tests that `options` ask for and reports their sum.
 pub(crate) fn run(options: TestOptions) -> Result<(), String> {
@@ -32,7 +32,12 @@ impl Run {
             self.note(tidy::run())?;
             self.note(arrows::run())?;
         }
-        self.cargo_test(Cmd::cargo("test --workspace"), &[])
+        self.cargo_test(Cmd::cargo("test --workspace"), &[])?;
+        for manifest in workspace::outside_in_ci() {
+            let outside = Cmd::cargo("test --workspace --manifest-path").args(&[manifest]);
+            self.cargo_test(outside, &[])?;
+        }
+        Ok(())
     }
 
     fn vendor(&mut self, vendor: Vendor) -> Result<(), String> {

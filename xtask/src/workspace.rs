@@ -14,10 +14,16 @@ pub(crate) struct Outside {
 }
 
 /// Every manifest outside the workspace.
-pub(crate) const OUTSIDE: &[Outside] = &[Outside {
-    manifest: "benches/Cargo.toml",
-    in_ci: false,
-}];
+pub(crate) const OUTSIDE: &[Outside] = &[
+    Outside {
+        manifest: "benches/Cargo.toml",
+        in_ci: false,
+    },
+    Outside {
+        manifest: "tests/toy-vendor/Cargo.toml",
+        in_ci: true,
+    },
+];
 
 /// The manifests outside the workspace that CI formats, lints and tests.
 pub(crate) fn outside_in_ci() -> impl Iterator<Item = &'static str> {

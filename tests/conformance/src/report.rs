@@ -160,7 +160,12 @@ fn outcome<V: Execute + Send>(
     if let Err(Stop::Failed(text)) = outcome {
         return Err(Stop::Failed(text));
     }
-    let ledger = cx.close()?;
+    // A vendor may also panic over what the check left queued.
+    let ledger = catch_unwind(AssertUnwindSafe(|| cx.close())).unwrap_or_else(|panic| {
+        Err(GpuError::Broken {
+            detail: words(&*panic),
+        })
+    })?;
     if let Some(complaint) = ledger.complaint() {
         return Err(Stop::Failed(complaint));
     }

@@ -94,7 +94,7 @@ pub(super) const STEPS: &[Step] = &[
 fn fmt() -> Outcome {
     Cmd::cargo("fmt --all --check").run()?;
     for manifest in workspace::outside_in_ci() {
-        Cmd::cargo("fmt --check --manifest-path")
+        Cmd::cargo("fmt --all --check --manifest-path")
             .args(&[manifest])
             .run()?;
     }
@@ -120,7 +120,7 @@ fn clippy() -> Outcome {
             .run()?;
     }
     for manifest in workspace::outside_in_ci() {
-        Cmd::cargo("clippy --all-targets --manifest-path")
+        Cmd::cargo("clippy --workspace --all-targets --manifest-path")
             .args(&[manifest, "--", "-D", "warnings"])
             .run()?;
     }

@@ -91,6 +91,10 @@ const FILES: &[(&str, &str)] = &[
         "tests/held/tests/held/main.rs",
         "calls the driver traits as a caller would",
     ),
+    (
+        "tests/toy-vendor/src/lib.rs",
+        "implements the driver traits over owned memory; no unsafe block",
+    ),
 ];
 
 /// `unsafe` occurs in listed files alone, and those declare it.
