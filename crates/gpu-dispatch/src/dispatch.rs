@@ -28,7 +28,20 @@ struct Submission<'a, B: Execute> {
     output: Storage<B>,
     temporaries: SmallVec<[Storage<B>; 2]>,
     scratch: Option<(Storage<B>, usize)>,
+    /// The slots of the indexing steps, in their order.
     faults: SmallVec<[Taken<B>; 1]>,
+    /// How many of those have been executed.
+    looked_up: usize,
+}
+
+/// The size of the dimension that an indexing step looks up.
+fn looked_up(step: &Step) -> Option<usize> {
+    let at = |view: usize, axis: usize| step.layouts.get(view)?.dims.get(axis).copied();
+    match step.shape {
+        Op::Gather { axis, .. } => at(1, axis),
+        Op::Scatter { axis, .. } => at(0, axis),
+        _ => None,
+    }
 }
 
 impl<B: Execute> Shared<B> {
@@ -125,6 +138,8 @@ impl<B: Execute> Shared<B> {
         for record in inputs {
             self.order_read(track, record, op)?;
         }
+        // Last: from here to the publication nothing is waited for, so slots always come back.
+        let lookups: SmallVec<[usize; 1]> = lowered.steps.iter().filter_map(looked_up).collect();
         Ok(Submission {
             op,
             track,
@@ -132,7 +147,8 @@ impl<B: Execute> Shared<B> {
             output,
             temporaries,
             scratch,
-            faults: SmallVec::new(),
+            faults: self.take_fault_slots(track, op, &lookups, policy)?,
+            looked_up: 0,
         })
     }
 
@@ -152,6 +168,9 @@ impl<B: Execute> Shared<B> {
                 break;
             }
             enqueued += 1;
+        }
+        for unused in submission.faults.drain(submission.looked_up..) {
+            self.return_fault_slot(track, &unused);
         }
         // A vendor that broke may have enqueued something all the same.
         if enqueued == 0 && !self.status.is_broken() {
@@ -191,16 +210,7 @@ impl<B: Execute> Shared<B> {
     ) -> Result<(), Error> {
         let (op, track) = (submission.op, submission.track);
         let canonical = step.op();
-        let looked_up = match canonical {
-            Op::Gather { input, axis, .. } => Some(input.dims[axis]),
-            Op::Scatter { out, axis, .. } => Some(out.dims[axis]),
-            _ => None,
-        };
-        if let Some(size) = looked_up {
-            let taken = self.take_fault_slot(track, op, size, Admission::Wait)?;
-            submission.faults.push(taken);
-        }
-        let taken = looked_up.and_then(|_| submission.faults.last());
+        let taken = looked_up(step).and_then(|_| submission.faults.get(submission.looked_up));
         let executed = (|| {
             let mut args: SmallVec<[Arg<'_, B>; 5]> = SmallVec::new();
             for arg in &step.args {
@@ -221,13 +231,10 @@ impl<B: Execute> Shared<B> {
             self.vendor
                 .execute(track.stream()?, &canonical, &args, scratch)
         })();
-        executed.map_err(|cause| {
-            let error = self.failed(op, cause);
-            if let Some(taken) = looked_up.and_then(|_| submission.faults.pop()) {
-                self.return_fault_slot(track, &taken);
-            }
-            error
-        })
+        let is_lookup = taken.is_some();
+        executed.map_err(|cause| self.failed(op, cause))?;
+        submission.looked_up += usize::from(is_lookup);
+        Ok(())
     }
 
     /// Makes later work on `track` see what was last written to `record`.

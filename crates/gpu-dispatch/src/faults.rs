@@ -1,11 +1,13 @@
 //! A lane's fault ring: the slots where indexing operations note a bad index.
 //!
-//! An indexing operation takes a slot and an open [`Verdict`] before it is executed; a host wait
-//! that needs a verdict has the ring read behind the operations that were published by then.
-//! Promises that a slot is reused only after it was read and holds zeros. Knows nothing of what an
-//! operation looked up.
+//! A submission takes a slot and an open [`Verdict`] for each of its indexing operations before it
+//! executes the first; a host wait that needs a verdict has the ring read behind the operations that
+//! were published by then. Promises that a slot is reused only after it was read and holds zeros,
+//! that one read at a time is under way, and that whoever waits for slots holds none. Knows nothing
+//! of what an operation looked up.
 
 use crate::budget::{Admission, Budget};
+use crate::canonical::MAX_LOOKUPS;
 use crate::engine::Shared;
 use crate::error::Error;
 use crate::lane::Track;
@@ -15,9 +17,14 @@ use crate::sync::{Arc, Backoff, lock};
 use crate::transfer::Download;
 use crate::verdict::Verdict;
 use gpu_seam::{DType, Execute, FAULT_SLOT_BYTES, GpuError, Op, Scalar, View};
+use smallvec::SmallVec;
 
 /// Slots of one lane. A full ring makes the submitter wait for a read.
 const SLOTS: usize = 64;
+const _: () = assert!(
+    MAX_LOOKUPS <= SLOTS,
+    "a submission takes all its slots at once"
+);
 /// Bytes from one slot to the next: a slot is an argument, and arguments are aligned.
 const STRIDE: usize = ALIGN;
 /// Bytes of one ring.
@@ -28,7 +35,16 @@ const _: () = assert!(STRIDE >= FAULT_SLOT_BYTES, "a slot must hold its words");
 pub(crate) struct FaultRing<B: Execute> {
     storage: Option<Storage<B>>,
     slots: [Option<Ticket>; SLOTS],
-    reading: Option<Reading<B>>,
+    reading: Reader<B>,
+}
+
+/// The one read of a ring.
+enum Reader<B: Execute> {
+    Idle,
+    /// Enqueued, and nobody looks at it.
+    Waiting(Reading<B>),
+    /// A thread moves it forward, without the lock.
+    Moving,
 }
 
 /// A slot in use.
@@ -48,11 +64,36 @@ struct Reading<B: Execute> {
 }
 
 impl<B: Execute> FaultRing<B> {
+    /// All the slots of a submission, or none.
+    fn take_slots(&mut self, op: &'static str, sizes: &[usize]) -> Option<SmallVec<[Taken<B>; 1]>> {
+        let ring = self.storage.clone()?;
+        let free = self.slots.iter().filter(|slot| slot.is_none()).count();
+        if free < sizes.len() {
+            return None;
+        }
+        let empty = self.slots.iter_mut().enumerate();
+        let empty = empty.filter(|(_, slot)| slot.is_none());
+        let taken = empty.zip(sizes).map(|((slot, place), &size)| {
+            let verdict = Arc::new(Verdict::new(op, size));
+            *place = Some(Ticket {
+                verdict: Arc::clone(&verdict),
+                published: false,
+            });
+            Taken {
+                ring: ring.clone(),
+                offset: slot * STRIDE,
+                verdict,
+                slot,
+            }
+        });
+        Some(taken.collect())
+    }
+
     pub(crate) fn new() -> Self {
         Self {
             storage: None,
             slots: std::array::from_fn(|_| None),
-            reading: None,
+            reading: Reader::Idle,
         }
     }
 
@@ -63,7 +104,8 @@ impl<B: Execute> FaultRing<B> {
 
     /// Lets the ring's memory go, to be dropped without the lock.
     pub(crate) fn take(&mut self) -> impl Sized + use<B> {
-        (self.storage.take(), self.reading.take())
+        let reading = std::mem::replace(&mut self.reading, Reader::Idle);
+        (self.storage.take(), reading)
     }
 }
 
@@ -77,40 +119,37 @@ pub(crate) struct Taken<B: Execute> {
 }
 
 impl<B: Execute> Shared<B> {
-    /// Takes a slot for an indexing operation on `track` that looks up a dimension of `size`.
-    pub(crate) fn take_fault_slot(
+    /// Takes the slots of one submission on `track`, all at once: one for each operation that looks
+    /// up a dimension, whose `sizes` are given.
+    pub(crate) fn take_fault_slots(
         self: &Arc<Self>,
         track: &Arc<Track<B>>,
         op: &'static str,
-        size: usize,
+        sizes: &[usize],
         policy: Admission,
-    ) -> Result<Taken<B>, Error> {
+    ) -> Result<SmallVec<[Taken<B>; 1]>, Error> {
+        let deadline = match policy {
+            Admission::WaitUntil(deadline) => Some(deadline),
+            Admission::Wait | Admission::Reject => None,
+        };
         let mut backoff = Backoff::new();
-        loop {
+        let mut tried = false;
+        while !sizes.is_empty() {
             self.ensure_ring(track, policy)?;
-            {
-                let mut faults = lock(&track.faults);
-                let free = faults.slots.iter().position(Option::is_none);
-                if let (Some(slot), Some(ring)) = (free, faults.storage.clone()) {
-                    let verdict = Arc::new(Verdict::new(op, size));
-                    let ticket = Ticket {
-                        verdict: Arc::clone(&verdict),
-                        published: false,
-                    };
-                    faults.slots[slot] = Some(ticket);
-                    return Ok(Taken {
-                        ring,
-                        offset: slot * STRIDE,
-                        verdict,
-                        slot,
-                    });
-                }
+            if let Some(taken) = lock(&track.faults).take_slots(op, sizes) {
+                return Ok(taken);
             }
-            self.collect_track(track)?;
-            if !backoff.pause(None) {
+            if tried && policy == Admission::Reject {
+                let bytes = BYTES;
+                return Err(Error::gpu(op, GpuError::Backpressure { bytes }));
+            }
+            if tried && !backoff.pause(deadline) {
                 return Err(Error::Deadline { op });
             }
+            self.collect_track(track)?;
+            tried = true;
         }
+        Ok(SmallVec::new())
     }
 
     /// The operation has been published: a read may cover it.
@@ -141,23 +180,34 @@ impl<B: Execute> Shared<B> {
             .poll_tracks()
             .map_err(|cause| Error::gpu("index check", cause))
             .and_then(|()| reading.download.step(self, &mut reading.bytes[..]));
-        match stepped {
-            Ok(true) => self.decide(track, reading),
-            Ok(false) => {
-                lock(&track.faults).reading = Some(reading);
-                Ok(())
-            }
-            Err(error) => Err(error),
-        }
+        let (then, outcome) = match stepped {
+            Ok(false) => (Reader::Waiting(reading), Ok(())),
+            Ok(true) => (Reader::Idle, self.decide(track, reading)),
+            Err(error) => (Reader::Idle, Err(error)),
+        };
+        lock(&track.faults).reading = then;
+        outcome
     }
 
-    /// The read under way, taken out so that no lock is held while it moves; a new one if there is
-    /// none and something is to be read.
+    /// The read, taken out so that no lock is held while it moves; a new one if there is none and
+    /// something is to be read. None while another thread moves it: two reads could disagree on a
+    /// slot that was cleared, or taken again, between them.
     fn begin_reading(&self, track: &Arc<Track<B>>) -> Option<Reading<B>> {
         let mut faults = lock(&track.faults);
-        if let Some(reading) = faults.reading.take() {
-            return Some(reading);
+        match std::mem::replace(&mut faults.reading, Reader::Moving) {
+            Reader::Waiting(reading) => return Some(reading),
+            Reader::Moving => return None,
+            Reader::Idle => {}
         }
+        let begun = self.new_reading(track, &faults);
+        if begun.is_none() {
+            faults.reading = Reader::Idle;
+        }
+        begun
+    }
+
+    /// A read of what has been published so far, not yet enqueued.
+    fn new_reading(&self, track: &Arc<Track<B>>, faults: &FaultRing<B>) -> Option<Reading<B>> {
         let covers: Vec<_> = faults
             .slots
             .iter()
@@ -221,7 +271,12 @@ impl<B: Execute> Shared<B> {
             return Ok(());
         }
         let ring = self.allocate(track, BYTES, OP, policy)?;
-        self.zero(track, &ring, 0, BYTES)?;
+        if BYTES <= self.capabilities().max_operand_bytes {
+            self.zero(track, &ring, 0, BYTES)?;
+        } else {
+            (0..SLOTS)
+                .try_for_each(|slot| self.zero(track, &ring, slot * STRIDE, FAULT_SLOT_BYTES))?;
+        }
         // Another thread may have been faster; its ring stays, and this one goes back.
         lock(&track.faults).storage.get_or_insert(ring);
         Ok(())
@@ -238,13 +293,13 @@ impl<B: Execute> Shared<B> {
         const OP: &str = "index check";
         let failed = |cause: GpuError| self.failed(OP, cause);
         let dims = [len / 4];
-        let out = View::new(DType::U32, at / 4, &dims, &[1]);
+        let out = View::new(DType::U32, 0, &dims, &[1]);
         let op = Op::Fill {
             out,
             value: Scalar::zero(DType::U32),
         };
         self.vendor.plan(&op).map_err(failed)?;
-        let arg = ring.record().arg(0, at + len).map_err(failed)?;
+        let arg = ring.record().arg(at, len).map_err(failed)?;
         // The charge of a submission, beside the queue: whoever waits for a verdict must not wait
         // for the budget.
         let charge = Budget::charge(0);

@@ -34,7 +34,7 @@ impl Verdict {
         }
     }
 
-    /// Decides: `None` is good, else the bad index.
+    /// Decides, once: `None` is good, else the bad index.
     pub(crate) fn decide(&self, bad: Option<i64>) {
         let state = match bad {
             Some(index) => {

@@ -1,7 +1,7 @@
 //! Many threads, many engines, handles that go in every order.
 
-use gpu_dispatch::{Face, Instant};
-use gpu_engine_tests::{add, add_scalar, engine, engine_with, fill, floats, line};
+use gpu_dispatch::{Error, Face, Instant};
+use gpu_engine_tests::{add, add_scalar, engine, engine_with, fill, floats, line, select};
 use gpu_held::Config;
 use std::time::Duration;
 
@@ -45,6 +45,41 @@ fn eight_threads_on_one_engine() {
     engine.synchronize().unwrap();
     let report = engine.memory_report();
     assert_eq!((report.in_use, report.pending), (1024, 0));
+    assert_eq!(control.violations(), Vec::<String>::new());
+}
+
+/// Each call is cut into 16 lookups, and together they want twice the fault slots of the lane: none
+/// holds a part of what it needs while it waits, and no bad index is lost or blamed on another call.
+#[test]
+fn lookups_of_many_threads_share_one_lane() {
+    let (engine, control) = engine(Config {
+        max_operand_bytes: 64,
+        ..Config::auto()
+    });
+    let table = engine.lane().upload(&line(16, 3.0)).unwrap();
+    std::thread::scope(|scope| {
+        for thread in 0..8i32 {
+            let (lane, table) = (engine.lane(), &table);
+            scope.spawn(move || {
+                for round in 0..12 {
+                    let bad = (thread + round) % 3 == 0;
+                    let mut index = [round; 256];
+                    if bad {
+                        index[200] = 100 + thread;
+                    }
+                    let picked = select(&lane, table, &index).unwrap();
+                    match floats(&lane, &picked) {
+                        Ok(values) => assert_eq!((values, bad), (vec![3.0; 256], false)),
+                        Err(Error::Index { index, .. }) => {
+                            assert_eq!((index, bad), (i64::from(100 + thread), true));
+                        }
+                        Err(error) => panic!("{error}"),
+                    }
+                }
+            });
+        }
+    });
+    engine.synchronize().unwrap();
     assert_eq!(control.violations(), Vec::<String>::new());
 }
 

@@ -30,6 +30,8 @@ mod validate;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use plan::MAX_LOOKUPS;
+
 use crate::call::{Call, Dims, Strides};
 use crate::error::Error;
 use gpu_seam::{Capabilities, DType, Op, View};

@@ -14,7 +14,7 @@ const MAX_STEPS: usize = 1 << 16;
 
 /// The most gathers and scatters that one call becomes: each holds a fault slot of its lane until
 /// the call is published.
-const MAX_LOOKUPS: usize = 32;
+pub(crate) const MAX_LOOKUPS: usize = 32;
 
 /// The slots of a call's own views: output first.
 pub(super) const CALL_SLOTS: [Slot; VIEWS] =
