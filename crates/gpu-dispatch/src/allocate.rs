@@ -152,7 +152,7 @@ impl<B: Execute> Shared<B> {
         }
         for track in self.all_tracks() {
             for record in track.bins.drain() {
-                if track.is_idle() || self.is_open() {
+                if track.is_idle() || self.status.may_complete() {
                     record.unbin();
                 } else {
                     self.quarantine(record.capacity(), &track);

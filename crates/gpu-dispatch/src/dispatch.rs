@@ -161,7 +161,12 @@ impl<B: Execute> Shared<B> {
     ) -> Result<(), Error> {
         let (op, track) = (submission.op, submission.track);
         let mut enqueued = 0;
-        let mut outcome = Ok(());
+        let inside = self.status.enter();
+        let mut outcome = match &inside {
+            Ok(_) => Ok(()),
+            Err(cause) => Err(Error::gpu(op, cause.clone())),
+        };
+        let steps = if outcome.is_ok() { steps } else { &[] };
         for step in steps {
             outcome = self.execute(submission, step);
             if outcome.is_err() {
@@ -173,7 +178,7 @@ impl<B: Execute> Shared<B> {
             self.return_fault_slot(track, &unused);
         }
         // A vendor that broke may have enqueued something all the same.
-        if enqueued == 0 && !self.status.is_broken() {
+        if inside.is_err() || enqueued == 0 && !self.status.is_broken() {
             self.budget.give_back(charge);
             return outcome;
         }
@@ -193,6 +198,7 @@ impl<B: Execute> Shared<B> {
             taken.ring.record().set_written(track, extent.seq);
             self.publish_fault_slot(track, taken);
         }
+        drop(inside);
         outcome?;
         if track.unmarked(extent.bytes) >= (self.budget.limit() / 4) as u64 {
             // So that admission learns of completion without draining the lane.

@@ -308,13 +308,22 @@ impl<B: Execute> Shared<B> {
             return Ok(());
         }
         self.status.drain();
-        let drained = self.drain(deadline);
-        let outcome = match drained {
+        let drained = if self.status.wait_outside(deadline) {
+            self.drain(deadline)
+        } else {
+            Ok(false)
+        };
+        self.status.close();
+        // What pending work enqueued while it was drained: reads of results, and of fault slots.
+        let settled = drained.and_then(|drained| {
+            let outside = drained && self.status.wait_outside(deadline);
+            Ok(outside && self.settle(OP, deadline)?)
+        });
+        let outcome = match settled {
             Ok(true) => Ok(()),
             Ok(false) => Err(Error::Deadline { op: OP }),
             Err(error) => Err(error),
         };
-        self.status.close();
         self.transfers.fail_all(|| match self.status.failure() {
             Some(failure) => Error::gpu("download", failure.cause),
             None => Error::gpu("download", GpuError::Closed),
@@ -337,7 +346,7 @@ impl<B: Execute> Shared<B> {
         };
         drop(ring);
         for record in track.bins.drain() {
-            if self.is_open() || track.is_idle() {
+            if self.status.may_complete() || track.is_idle() {
                 record.unbin();
             } else {
                 self.quarantine(record.capacity(), track);
@@ -355,8 +364,9 @@ impl<B: Execute> Shared<B> {
         );
     }
 
-    /// A storage came back after the engine was closed.
+    /// A storage came back after the engine was closed, or while it is being closed.
     pub(crate) fn storage_gone(&self) {
+        self.promote();
         self.pool.trim(&self.vendor, &self.usage);
     }
 

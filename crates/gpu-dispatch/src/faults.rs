@@ -304,11 +304,13 @@ impl<B: Execute> Shared<B> {
         // for the budget.
         let charge = Budget::charge(0);
         self.budget.charge_now(charge);
-        let executed = track
-            .stream()
-            .and_then(|stream| self.vendor.execute(stream, &op, &[arg], None));
+        let executed = self.status.enter_pending().and_then(|inside| {
+            let stream = track.stream()?;
+            self.vendor.execute(stream, &op, &[arg], None)?;
+            Ok(inside)
+        });
         match executed {
-            Ok(()) => {
+            Ok(_inside) => {
                 let extent = track.publish(OP, charge);
                 ring.record().set_written(track, extent.seq);
                 Ok(())

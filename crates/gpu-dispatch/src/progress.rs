@@ -227,6 +227,32 @@ impl<B: Execute> Shared<B> {
         }
     }
 
+    /// Waits until every lane is idle, whatever the state; `Ok(false)` when the deadline passed first.
+    pub(crate) fn settle(
+        &self,
+        op: &'static str,
+        deadline: Option<Instant>,
+    ) -> Result<bool, Error> {
+        let failed = |cause| Error::gpu(op, cause);
+        let mut backoff = Backoff::new();
+        loop {
+            let tracks = self.all_tracks();
+            if tracks.iter().all(|track| track.is_idle()) {
+                return Ok(true);
+            }
+            for track in &tracks {
+                self.mark(track, track.published_seq()).map_err(failed)?;
+            }
+            self.poll_tracks().map_err(failed)?;
+            if tracks.iter().all(|track| track.is_idle()) {
+                return Ok(true);
+            }
+            if !backoff.pause(deadline) {
+                return Ok(false);
+            }
+        }
+    }
+
     /// Waits for everything submitted so far and for every transfer; `Ok(false)` when the deadline
     /// passed first.
     pub(crate) fn drain(&self, deadline: Option<Instant>) -> Result<bool, Error> {

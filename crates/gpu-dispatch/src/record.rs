@@ -11,7 +11,7 @@ use crate::memory::{Block, Frontier, Owner};
 use crate::storage::{Retire, Storage};
 use crate::sync::{Arc, AtomicBool, AtomicU64, AtomicUsize, Mutex, Ordering, lock};
 use crate::vendor;
-use crate::verdict::Verdicts;
+use crate::verdict::{self, Verdicts};
 use gpu_seam::{Arg, Execute, GpuError, StorageIdentity};
 use smallvec::SmallVec;
 
@@ -174,11 +174,10 @@ impl<B: Execute> Record<B> {
         if let Some(failure) = &marks.failure {
             return Err(failure.clone());
         }
-        if let Some(failure) = marks.verdicts.iter().find_map(|verdict| verdict.failure()) {
+        if let Err(failure) = verdict::settle(&mut marks.verdicts) {
             marks.failure = Some(failure.clone());
             return Err(failure);
         }
-        marks.verdicts.retain(|verdict| verdict.is_open());
         open.extend(marks.verdicts.iter().cloned());
         Ok(())
     }
@@ -265,6 +264,11 @@ impl<B: Execute> Retire for Record<B> {
         if !engine.is_open() {
             if idle {
                 engine.pool.release(block, Owner::Anyone);
+            } else if engine.status.may_complete() {
+                // The close that drains the engine sees it complete.
+                let mut frontier = foreign;
+                frontier.push((self.home.id, seq));
+                engine.pool.release(block, Owner::Nobody(frontier));
             } else {
                 engine.quarantine(block.len(), &self.home);
             }
@@ -280,12 +284,13 @@ impl<B: Execute> Retire for Record<B> {
             engine.pool.release(block, Owner::Nobody(frontier));
             return;
         }
+        // In this order: the last to go finds the lane in use by nobody.
+        let engine = Arc::clone(engine);
         let (home, len) = (Arc::clone(&self.home), block.len());
         if home.retired.load(Ordering::Acquire) {
             engine.pool.release(block, Owner::Lane { id: home.id, seq });
             return;
         }
-        let engine = Arc::clone(engine);
         match home.bins.keep(self, len) {
             // Closed meanwhile, after the bins were emptied: nobody would empty them again.
             Ok(()) if !engine.is_open() || home.retired.load(Ordering::Acquire) => {

@@ -1,9 +1,9 @@
 //! Whether an engine is open, closed or broken, and what broke it.
 //!
-//! Promises that the first failure's words are kept and that the state only moves forward. Knows
-//! nothing of devices.
+//! Promises that the first failure's words are kept, that the state only moves forward, and that a
+//! close can know when nobody enqueues any more. Knows nothing of devices.
 
-use crate::sync::{AtomicU8, Mutex, Ordering, lock};
+use crate::sync::{AtomicU8, AtomicUsize, Backoff, Instant, Mutex, Ordering, lock};
 use gpu_seam::GpuError;
 
 /// The failure that broke an engine, with what is known of where.
@@ -24,6 +24,8 @@ pub struct Failure {
 #[derive(Default)]
 pub(crate) struct Status {
     state: AtomicU8,
+    /// How many are between [`enter`](Self::enter) and the publication of what they enqueued.
+    inside: AtomicUsize,
     failure: Mutex<Option<Failure>>,
 }
 
@@ -33,7 +35,54 @@ const DRAINING: u8 = 1;
 const CLOSED: u8 = 2;
 const BROKEN: u8 = 3;
 
+/// An enqueue and its publication: a close waits for its end.
+pub(crate) struct Inside<'a>(&'a AtomicUsize);
+
+impl Drop for Inside<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Release);
+    }
+}
+
 impl Status {
+    /// Begins the enqueue of new work, unless not open. Nothing may be waited for inside.
+    pub(crate) fn enter(&self) -> Result<Inside<'_>, GpuError> {
+        self.enter_up_to(OPEN)
+    }
+
+    /// Begins the enqueue of what pending work still needs, unless closed or broken.
+    pub(crate) fn enter_pending(&self) -> Result<Inside<'_>, GpuError> {
+        self.enter_up_to(DRAINING)
+    }
+
+    fn enter_up_to(&self, latest: u8) -> Result<Inside<'_>, GpuError> {
+        // First in, then the look: either a close sees this one inside, or this one sees the close.
+        // Both sides need one order of the two, hence SeqCst here and where the state moves.
+        self.inside.fetch_add(1, Ordering::SeqCst);
+        let inside = Inside(&self.inside);
+        if self.state.load(Ordering::SeqCst) <= latest {
+            return Ok(inside);
+        }
+        drop(inside);
+        Err(self.refusal().unwrap_or(GpuError::Closed))
+    }
+
+    /// Waits until nobody is inside; whether that was before the deadline.
+    pub(crate) fn wait_outside(&self, deadline: Option<Instant>) -> bool {
+        let mut backoff = Backoff::new();
+        while self.inside.load(Ordering::SeqCst) != 0 {
+            if !backoff.pause(deadline) {
+                return false;
+            }
+        }
+        true
+    }
+
+    /// Whether pending work may still complete: open, or draining.
+    pub(crate) fn may_complete(&self) -> bool {
+        self.state.load(Ordering::Acquire) <= DRAINING
+    }
+
     pub(crate) fn is_open(&self) -> bool {
         self.state.load(Ordering::Acquire) == OPEN
     }
@@ -62,7 +111,7 @@ impl Status {
         // Only from open: closing twice, or closing what is broken, changes nothing.
         let _ = self
             .state
-            .compare_exchange(OPEN, DRAINING, Ordering::AcqRel, Ordering::Acquire);
+            .compare_exchange(OPEN, DRAINING, Ordering::SeqCst, Ordering::Acquire);
     }
 
     /// Is closed from now on, unless broken.
@@ -70,7 +119,7 @@ impl Status {
         self.drain();
         let _ = self
             .state
-            .compare_exchange(DRAINING, CLOSED, Ordering::AcqRel, Ordering::Acquire);
+            .compare_exchange(DRAINING, CLOSED, Ordering::SeqCst, Ordering::Acquire);
     }
 
     /// Is broken from now on. Only the first failure is kept.

@@ -46,17 +46,40 @@ impl Verdict {
         self.state.store(state, Ordering::Release);
     }
 
-    /// Whether it has not been decided.
-    pub(crate) fn is_open(&self) -> bool {
-        self.state.load(Ordering::Acquire) == OPEN
+    /// What is known now.
+    fn look(&self) -> Known {
+        match self.state.load(Ordering::Acquire) {
+            OPEN => Known::Open,
+            BAD => Known::Bad(Error::Index {
+                op: self.op,
+                index: self.index.load(Ordering::Relaxed).cast_signed(),
+                size: self.size,
+            }),
+            _ => Known::Good,
+        }
     }
+}
 
-    /// The failure, if it was decided so.
-    pub(crate) fn failure(&self) -> Option<Error> {
-        (self.state.load(Ordering::Acquire) == BAD).then(|| Error::Index {
-            op: self.op,
-            index: self.index.load(Ordering::Relaxed).cast_signed(),
-            size: self.size,
-        })
-    }
+/// What is known of a verdict.
+enum Known {
+    Open,
+    Good,
+    Bad(Error),
+}
+
+/// Keeps the verdicts that are still open; the failure of a bad one.
+///
+/// Each is looked at once: asked twice, whether it failed and whether it is open, it could be
+/// decided in between and be taken for good.
+pub(crate) fn settle(verdicts: &mut Verdicts) -> Result<(), Error> {
+    let mut outcome = Ok(());
+    verdicts.retain(|verdict| match verdict.look() {
+        Known::Open => true,
+        Known::Good => false,
+        Known::Bad(failure) => {
+            outcome = Err(failure);
+            false
+        }
+    });
+    outcome
 }

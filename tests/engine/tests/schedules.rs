@@ -6,12 +6,13 @@
 
 #![cfg(gpu_seam_shuttle)]
 
-use gpu_engine_tests::{add_scalar, engine_with, fill, floats};
+use gpu_dispatch::Error;
+use gpu_engine_tests::{add_scalar, engine_with, fill, floats, line, select};
 use gpu_held::Config;
 use shuttle::{check_random, thread};
 use std::sync::Arc;
 
-const SCHEDULES: usize = 300;
+const SCHEDULES: usize = 1000;
 
 /// A handle goes on one thread while another reads, and memory is reused at once: what is read is
 /// never what was written later.
@@ -133,6 +134,71 @@ fn a_close_meets_a_submission() {
             drop(engine);
             let ledger = control.ledger();
             assert_eq!((ledger.allocations, ledger.streams), (0, 0), "{ledger:?}");
+            assert_eq!(control.violations(), Vec::<String>::new());
+        },
+        SCHEDULES,
+    );
+}
+
+/// Closing while another thread transfers: each transfer is whole or refused, and nothing is left.
+#[test]
+fn a_close_meets_transfers() {
+    check_random(
+        || {
+            let (engine, control) = engine_with(Config::auto(), |options| {
+                options.staging_chunk = Some(256);
+                options.staging_chunks = Some(2);
+            });
+            let lane = engine.lane();
+            let transferrer = thread::spawn(move || {
+                if let Ok(a) = lane.upload(&line(160, 2.0))
+                    && let Ok(pending) = lane.download(&a, 0, vec![0f32; 160])
+                    && let Ok(values) = pending.wait()
+                {
+                    assert_eq!(values, vec![2.0; 160]);
+                }
+            });
+            engine.close().unwrap();
+            transferrer.join().unwrap();
+            drop(engine);
+            let ledger = control.ledger();
+            assert_eq!((ledger.allocations, ledger.streams), (0, 0), "{ledger:?}");
+            assert_eq!(ledger.stagings, 0, "{ledger:?}");
+            assert_eq!(control.violations(), Vec::<String>::new());
+        },
+        SCHEDULES,
+    );
+}
+
+/// Two threads look up on one lane, one with a bad index: each gets its own answer.
+#[test]
+fn one_fault_ring_serves_two_threads() {
+    check_random(
+        || {
+            let (engine, control) = engine_with(Config::auto(), |_| {});
+            let table = engine.lane().upload(&line(4, 3.0)).unwrap();
+            let threads: Vec<_> = [1, 9]
+                .into_iter()
+                .map(|index| {
+                    let (lane, table) = (engine.lane(), table.clone());
+                    thread::spawn(move || {
+                        for _ in 0..2 {
+                            let picked = select(&lane, &table, &[index]).unwrap();
+                            match floats(&lane, &picked) {
+                                Ok(values) => assert_eq!((values, index), (vec![3.0], 1)),
+                                Err(Error::Index { index: bad, .. }) => {
+                                    assert_eq!((bad, index), (9, 9));
+                                }
+                                Err(error) => panic!("{error}"),
+                            }
+                        }
+                    })
+                })
+                .collect();
+            for thread in threads {
+                thread.join().unwrap();
+            }
+            engine.close().unwrap();
             assert_eq!(control.violations(), Vec::<String>::new());
         },
         SCHEDULES,

@@ -54,6 +54,11 @@ pub(super) const STEPS: &[Step] = &[
     step("test", "the README's test command", test),
     step("vendors", "every job of the matrix", vendors),
     step(
+        "schedules",
+        "the engine's concurrent parts, under seeded schedules",
+        schedules,
+    ),
+    step(
         "golden",
         "the golden values are what NumPy and our rules say",
         golden,
@@ -136,6 +141,14 @@ fn vendors() -> Outcome {
     for command in matrix::commands() {
         Cmd::from_line(&command).run()?;
     }
+    Ok(Done::Passed)
+}
+
+/// A build of its own: shuttle's locks, atomics and threads take the standard library's place.
+fn schedules() -> Outcome {
+    Cmd::cargo("test -p gpu-engine-tests --test schedules --target-dir target/schedules")
+        .env("RUSTFLAGS", "--cfg gpu_seam_shuttle")
+        .run()?;
     Ok(Done::Passed)
 }
 

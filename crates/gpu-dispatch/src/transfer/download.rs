@@ -127,6 +127,7 @@ impl<B: Execute> Download<B> {
                 let whole = (skip + len).next_multiple_of(granularity);
                 let from = record.arg(start - skip, whole).map_err(failed)?;
                 let stream = track.stream().map_err(failed)?;
+                let _inside = shared.status.enter_pending().map_err(failed)?;
                 if let Some(slot) = &slot {
                     shared
                         .vendor

@@ -12,7 +12,7 @@ use crate::publication::{Outcome, Source};
 use crate::record::Record;
 use crate::storage::Storage;
 use crate::sync::{Arc, AtomicUsize, Mutex, Ordering, lock};
-use crate::verdict::Verdicts;
+use crate::verdict::{self, Verdicts};
 use gpu_seam::Execute;
 use std::any::Any;
 use std::task::Waker;
@@ -159,11 +159,7 @@ impl<B: Execute> Active<B> {
                 return Ok(false);
             }
         }
-        self.verdicts
-            .retain(|verdict| verdict.is_open() || verdict.failure().is_some());
-        if let Some(failure) = self.verdicts.iter().find_map(|verdict| verdict.failure()) {
-            return Err(failure);
-        }
+        verdict::settle(&mut self.verdicts)?;
         if self.verdicts.is_empty() {
             return Ok(true);
         }

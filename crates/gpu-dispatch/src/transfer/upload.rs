@@ -11,6 +11,7 @@ use crate::engine::Shared;
 use crate::error::Error;
 use crate::lane::Track;
 use crate::record::Record;
+use crate::status::Inside;
 use crate::storage::Storage;
 use crate::sync::{Arc, Backoff};
 use gpu_seam::{Execute, GpuError};
@@ -140,9 +141,10 @@ impl<B: Execute> Shared<B> {
         for chunk in bytes.chunks(self.uploads.chunk) {
             let mut slot = self.wait_for_slot()?;
             match self.send(track, record, at + done, chunk, &mut slot) {
-                Ok(()) => {
+                Ok(inside) => {
                     let extent = track.publish(UPLOAD, charge.take());
                     record.set_written(track, extent.seq);
+                    drop(inside);
                     slot.busy = Some((Arc::clone(track), extent.seq));
                     self.uploads.give(slot);
                     // One event right behind every chunk, or copies could not overlap.
@@ -172,7 +174,7 @@ impl<B: Execute> Shared<B> {
         at: usize,
         chunk: &[u8],
         slot: &mut Slot<B>,
-    ) -> Result<(), GpuError> {
+    ) -> Result<Inside<'_>, GpuError> {
         let vendor = &self.vendor;
         vendor.begin_access(&mut slot.staging, true)?;
         vendor.write(&mut slot.staging, 0, chunk)?;
@@ -181,7 +183,9 @@ impl<B: Execute> Shared<B> {
         let len = chunk
             .len()
             .next_multiple_of(self.capabilities().copy_granularity);
-        vendor.copy_in(track.stream()?, &slot.staging, 0, record.arg(at, len)?)
+        let inside = self.status.enter()?;
+        vendor.copy_in(track.stream()?, &slot.staging, 0, record.arg(at, len)?)?;
+        Ok(inside)
     }
 
     /// A free staging chunk, however long that takes.
@@ -229,9 +233,12 @@ impl<B: Execute> Shared<B> {
         self.order_write(track, to.record(), UPLOAD)?;
         let copied = (|| {
             let (source, target) = (from.record().arg(0, len)?, to.record().arg(at, len)?);
-            self.vendor.copy_device(track.stream()?, source, target)
+            let inside = self.status.enter()?;
+            let stream = track.stream()?;
+            self.vendor.copy_device(stream, source, target)?;
+            Ok(inside)
         })();
-        copied.map_err(|cause| self.transfer_failed(UPLOAD, false, cause))?;
+        let _inside = copied.map_err(|cause| self.transfer_failed(UPLOAD, false, cause))?;
         let extent = track.publish(UPLOAD, charge.take());
         from.record().add_reader(track, extent.seq);
         to.record().set_written(track, extent.seq);
