@@ -139,6 +139,32 @@ impl Operands {
                 .collect(),
         }
     }
+
+    /// The same, but for the sign of the first element of `operand`.
+    ///
+    /// # Errors
+    /// There is no such operand, or it has no element.
+    pub fn altered(&self, operand: usize) -> Result<Self, String> {
+        let mut altered = self.clone();
+        let (operands, changed) = match &mut altered {
+            Self::Real(all) => {
+                let first = all.get_mut(operand).and_then(|one| one.first_mut());
+                let changed = first.map(|x| *x = -*x).is_some();
+                (all.len(), changed)
+            }
+            Self::Complex(all) => {
+                let first = all.get_mut(operand).and_then(|one| one.first_mut());
+                let changed = first.map(|z| *z = -*z).is_some();
+                (all.len(), changed)
+            }
+        };
+        if changed {
+            return Ok(altered);
+        }
+        Err(format!(
+            "operand {operand} of {operands} (counted from 0) has no first element to alter"
+        ))
+    }
 }
 
 /// The elements of `network`'s operands for `seed`, as `kind` holds them.

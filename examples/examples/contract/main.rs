@@ -1,7 +1,7 @@
 //! Contracts the tensor networks of files on a device, and checks the results when asked to.
 //!
 //! `contract FILE… [--device D] [--dtype T] [--path opt_flops|opt_size|auto] [--seed N] [--check]
-//! [--json]`. Operands are filled from the seed. A bad file is reported and does not hide the
+//! [--alter OPERAND] [--json]`. Operands are filled from the seed. A bad file is reported and does not hide the
 //! others; the exit status is 0 only when every file was contracted and, with `--check`, agreed.
 
 #![expect(
@@ -40,6 +40,9 @@ struct Arguments {
     /// Compare with a plain evaluation in double precision, along another path where there is one.
     #[arg(long)]
     check: bool,
+    /// Negate the first element of this operand on the device alone: the check must then fail.
+    #[arg(long, value_name = "OPERAND", requires = "check")]
+    alter: Option<usize>,
     /// Print one JSON object a line instead of text.
     #[arg(long)]
     json: bool,

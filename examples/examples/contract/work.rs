@@ -41,9 +41,16 @@ pub(crate) fn contract(file: &FilePath, arguments: &Arguments, device: &Device) 
     let given = chosen.map(|path| Path::new(path.steps.clone()));
     let route = given.as_ref().map_or(Route::Found, Route::Given);
     let dtype = dtype_from_name(kind.names()[0])?;
-    let plan = Plan::new(&network.format_string, &network.shapes, dtype, route)?;
+    let plan = Plan::new(&network.format_string, &network.shapes, dtype, route)
+        .map_err(tensor_core::Error::from)?;
     let values = fill(&network, kind, arguments.seed);
-    let tensors = upload(&values, &network, kind, device)?;
+    let tensors = match arguments.alter {
+        None => upload(&values, &network, kind, device)?,
+        Some(operand) => {
+            let altered = values.altered(operand)?;
+            upload(&altered, &network, kind, device)?
+        }
+    };
     let operands: Vec<&Tensor> = tensors.iter().collect();
 
     device.synchronize()?;
