@@ -73,6 +73,13 @@ const RULES: &[Rule] = &[
         why: "the simulated device computes as the host does, and never sees what is built on the seam",
     },
     Rule {
+        package: "gpu-sim-harness",
+        normal: &["gpu-dispatch", "gpu-seam", "gpu-sim"],
+        optional: &[],
+        dev: &[],
+        why: "the harness drives the engine on the simulated device, from outside both",
+    },
+    Rule {
         package: "gpu-golden",
         normal: &["gpu-seam", "tensor-core"],
         optional: &[],

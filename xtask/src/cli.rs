@@ -11,6 +11,9 @@ cargo xtask <task>
   matrix [--json]     the CI jobs: job, vendor, features, rung, runner, require_device, command
   ci [--step NAME]... [--keep-going] [--list]
                       every check that this machine can run, minutes per step, NOT RUN with reasons
+  sim --seeds N | --seed N [--plan P] | --mutants
+                      random programs over the engine on the simulated device; one with its history;
+                      deliberate bugs, each with the check that finds it
   doctor              vendors, devices, drivers, tools; what is missing and how to get it
   tidy                the rules of the tree: headers, sizes, unsafe, manifests, documents
   arrows              the direction of dependencies between the crates
@@ -19,8 +22,8 @@ cargo xtask <task>
 ";
 
 /// The names of all tasks; documents may mention no other.
-pub(crate) const TASKS: [&str; 8] = [
-    "test", "matrix", "ci", "doctor", "tidy", "arrows", "bench", "help",
+pub(crate) const TASKS: [&str; 9] = [
+    "test", "matrix", "ci", "sim", "doctor", "tidy", "arrows", "bench", "help",
 ];
 
 /// What to do.
@@ -39,6 +42,8 @@ pub(crate) enum Task {
     Ci(CiOptions),
     /// Say what is on this machine.
     Doctor,
+    /// Drive the engine on the simulated device.
+    Sim(SimOptions),
     /// Check the rules of the tree.
     Tidy,
     /// Check the direction of dependencies.
@@ -74,6 +79,19 @@ pub(crate) struct CiOptions {
     pub(crate) list: bool,
 }
 
+/// What `sim` was asked for. Numbers and plans are the harness's to understand.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct SimOptions {
+    /// How many seeds.
+    pub(crate) seeds: Option<String>,
+    /// One seed, with its history.
+    pub(crate) seed: Option<String>,
+    /// What goes wrong then, instead of what the seed draws.
+    pub(crate) plan: Option<String>,
+    /// The deliberate bugs.
+    pub(crate) mutants: bool,
+}
+
 /// Parses the arguments after `cargo xtask`.
 pub(crate) fn parse(arguments: &[String]) -> Result<Task, String> {
     let Some((task, rest)) = arguments.split_first() else {
@@ -84,6 +102,7 @@ pub(crate) fn parse(arguments: &[String]) -> Result<Task, String> {
         "test" => parse_test(rest).map(Task::Test),
         "matrix" => parse_flag(rest, "--json").map(|json| Task::Matrix { json }),
         "ci" => parse_ci(rest).map(Task::Ci),
+        "sim" => parse_sim(rest).map(Task::Sim),
         "doctor" => parse_none(rest).map(|()| Task::Doctor),
         "tidy" => parse_none(rest).map(|()| Task::Tidy),
         "bench" => parse_flag(rest, "--write").map(|write| Task::Bench { write }),
@@ -126,6 +145,30 @@ fn parse_ci(rest: &[String]) -> Result<CiOptions, String> {
             "--list" => options.list = true,
             other => return Err(unknown(other)),
         }
+    }
+    Ok(options)
+}
+
+fn parse_sim(rest: &[String]) -> Result<SimOptions, String> {
+    let mut options = SimOptions::default();
+    let mut rest = rest.iter();
+    while let Some(argument) = rest.next() {
+        let place = match argument.as_str() {
+            "--seeds" => &mut options.seeds,
+            "--seed" => &mut options.seed,
+            "--plan" => &mut options.plan,
+            "--mutants" => {
+                options.mutants = true;
+                continue;
+            }
+            other => return Err(unknown(other)),
+        };
+        let value = rest.next();
+        *place = Some(
+            value
+                .ok_or_else(|| format!("{argument} needs a value after it"))?
+                .clone(),
+        );
     }
     Ok(options)
 }

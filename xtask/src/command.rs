@@ -77,6 +77,17 @@ impl Cmd {
         }
     }
 
+    /// Runs the command; gives what it wrote to standard output, and whether it ended well.
+    pub(crate) fn printed(&self) -> Result<(String, bool), String> {
+        let output = self
+            .command()
+            .stderr(Stdio::inherit())
+            .output()
+            .map_err(|error| self.not_started(&error))?;
+        let printed = String::from_utf8_lossy(&output.stdout).into_owned();
+        Ok((printed, output.status.success()))
+    }
+
     /// Prints the command, runs it, and counts what its test binaries report.
     pub(crate) fn run_tests(&self, tally: &mut Tally) -> Result<(), String> {
         println!("$ {self}");

@@ -16,6 +16,7 @@ mod cli;
 mod command;
 mod doctor;
 mod matrix;
+mod sim;
 mod tally;
 mod test;
 mod tidy;
@@ -46,6 +47,7 @@ fn run(task: cli::Task) -> Result<(), String> {
         cli::Task::Ci(options) => ci::run(&options),
         cli::Task::Doctor => doctor::run(),
         cli::Task::Bench { write } => bench::run(write),
+        cli::Task::Sim(options) => sim::run(&options),
         cli::Task::Tidy => tidy::run(),
         cli::Task::Arrows => arrows::run(),
     }

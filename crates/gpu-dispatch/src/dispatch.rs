@@ -13,6 +13,7 @@ use crate::error::Error;
 use crate::face::Output;
 use crate::faults::Taken;
 use crate::lane::Track;
+use crate::mutant;
 use crate::record::Record;
 use crate::storage::Storage;
 use crate::sync::Arc;
@@ -179,10 +180,14 @@ impl<B: Execute> Shared<B> {
         }
         // A vendor that broke may have enqueued something all the same.
         if inside.is_err() || enqueued == 0 && !self.status.is_broken() {
-            self.budget.give_back(charge);
+            self.budget
+                .give_back(if mutant::on("charge-kept") { 0 } else { charge });
             return outcome;
         }
         let extent = track.publish(op, charge);
+        if mutant::on("bytes-return-early") {
+            self.budget.give_back(charge);
+        }
         tracing::trace!(
             op,
             lane = track.id,
@@ -269,6 +274,9 @@ impl<B: Execute> Shared<B> {
         op: &'static str,
     ) -> Result<(), Error> {
         for (other, seq) in record.frontier() {
+            if mutant::on("readers-overtaken") {
+                continue;
+            }
             if !Arc::ptr_eq(&other, track) {
                 self.order_after(track, &other, seq, op)?;
             }
@@ -287,6 +295,7 @@ impl<B: Execute> Shared<B> {
         let event = self
             .mark(other, seq)
             .map_err(|cause| Error::gpu(op, cause))?;
+        let event = event.filter(|_| !mutant::on("wait-skipped"));
         if let Some(event) = event {
             let waited = track
                 .stream()

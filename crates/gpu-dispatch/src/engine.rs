@@ -9,6 +9,7 @@ use crate::budget::{Admission, Budget};
 use crate::error::Error;
 use crate::lane::Track;
 use crate::memory::{MemoryReport, Pool, Usage};
+use crate::mutant;
 use crate::status::{Failure, Status};
 use crate::sync::{Arc, AtomicU64, AtomicUsize, Instant, Mutex, Ordering, lock, now};
 use crate::transfer::{Ring, Transfers};
@@ -317,7 +318,7 @@ impl<B: Execute> Shared<B> {
         // What pending work enqueued while it was drained: reads of results, and of fault slots.
         let settled = drained.and_then(|drained| {
             let outside = drained && self.status.wait_outside(deadline);
-            Ok(outside && self.settle(OP, deadline)?)
+            Ok(outside && (mutant::on("close-too-soon") || self.settle(OP, deadline)?))
         });
         let outcome = match settled {
             Ok(true) => Ok(()),

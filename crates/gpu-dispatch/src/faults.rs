@@ -12,6 +12,7 @@ use crate::engine::Shared;
 use crate::error::Error;
 use crate::lane::Track;
 use crate::memory::ALIGN;
+use crate::mutant;
 use crate::storage::Storage;
 use crate::sync::{Arc, Backoff, lock};
 use crate::transfer::Download;
@@ -172,6 +173,22 @@ impl<B: Execute> Shared<B> {
             .try_for_each(|track| self.collect_track(track))
     }
 
+    /// Moves the reads that are under way forward: they hold staging chunks that others wait for.
+    pub(crate) fn move_readings(&self) {
+        let reading: SmallVec<[Arc<Track<B>>; 2]> = lock(&self.tracks)
+            .iter()
+            .filter(|track| matches!(lock(&track.faults).reading, Reader::Waiting(_)))
+            .cloned()
+            .collect();
+        for track in reading
+            .into_iter()
+            .filter(|_| !mutant::on("readings-unmoved"))
+        {
+            // A read that fails is begun anew, and then fails whoever needs its verdicts.
+            let _ = self.collect_track(&track);
+        }
+    }
+
     fn collect_track(&self, track: &Arc<Track<B>>) -> Result<(), Error> {
         let Some(mut reading) = self.begin_reading(track) else {
             return Ok(());
@@ -242,8 +259,11 @@ impl<B: Execute> Shared<B> {
             };
             let bad = word(0) != 0;
             let index = (u64::from(word(1)) | u64::from(word(2)) << 32).cast_signed();
-            verdict.decide(bad.then_some(index));
-            if bad {
+            verdict.decide(
+                bad.then_some(index)
+                    .filter(|_| !mutant::on("bad-index-good")),
+            );
+            if bad && !mutant::on("slot-left-dirty") {
                 self.clear_slot(track, at)?;
             }
             let mut faults = lock(&track.faults);

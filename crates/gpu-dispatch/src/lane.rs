@@ -8,6 +8,7 @@
 use crate::bins::Bins;
 use crate::budget::Budget;
 use crate::faults::FaultRing;
+use crate::mutant;
 use crate::sync::{Arc, AtomicBool, AtomicU64, AtomicUsize, Mutex, Ordering, lock};
 use crate::vendor::Vendor;
 use gpu_seam::{Execute, GpuError};
@@ -171,9 +172,9 @@ impl<B: Execute> Track<B> {
         }
         let spare = {
             let mut book = lock(&self.book);
-            let at = book
-                .markers
-                .partition_point(|marker| marker.covers.seq < seq);
+            let at = book.markers.partition_point(|marker| {
+                marker.covers.seq + u64::from(mutant::on("event-one-early")) < seq
+            });
             if let Some(marker) = book.markers.get(at) {
                 return Ok(Some(Arc::clone(&marker.event)));
             }
@@ -222,7 +223,7 @@ impl<B: Execute> Track<B> {
                     None => return Ok(()),
                 }
             };
-            if !vendor.poll(&event)? {
+            if !vendor.poll(&event)? && !mutant::on("pending-is-complete") {
                 return Ok(());
             }
             drop(event);
@@ -243,6 +244,9 @@ impl<B: Execute> Track<B> {
             }
         }
         book.reclaim();
+        if mutant::on("bytes-never-return") && covers.seq > book.done.seq {
+            book.done.bytes = covers.bytes;
+        }
         if covers.seq > book.done.seq {
             let bytes = covers.bytes.wrapping_sub(book.done.bytes);
             book.done = covers;

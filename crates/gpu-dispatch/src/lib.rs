@@ -29,6 +29,7 @@ mod faults;
 mod handle;
 mod lane;
 mod memory;
+mod mutant;
 mod progress;
 mod publication;
 mod record;

@@ -8,6 +8,7 @@ use crate::engine::Shared;
 use crate::error::Error;
 use crate::lane::Track;
 use crate::memory::{Block, Frontier, Owner};
+use crate::mutant;
 use crate::storage::{Retire, Storage};
 use crate::sync::{Arc, AtomicBool, AtomicU64, AtomicUsize, Mutex, Ordering, lock};
 use crate::vendor;
@@ -124,14 +125,14 @@ impl<B: Execute> Record<B> {
             }
         } else {
             let mut marks = lock(&self.marks);
-            marks.writer = Some((Arc::clone(track), seq));
+            marks.writer = Some((Arc::clone(track), seq)).filter(|_| !mutant::on("writer-unnoted"));
             self.marked.store(true, Ordering::Release);
         }
     }
 
     /// Notes that submission `seq` of `track` reads it. Readers on the home lane need no note.
     pub(crate) fn add_reader(&self, track: &Arc<Track<B>>, seq: u64) {
-        if Arc::ptr_eq(track, &self.home) {
+        if Arc::ptr_eq(track, &self.home) || mutant::on("reader-unnoted") {
             return;
         }
         let mut marks = lock(&self.marks);
@@ -171,6 +172,9 @@ impl<B: Execute> Record<B> {
             return Ok(());
         }
         let mut marks = lock(&self.marks);
+        if mutant::on("failure-forgotten") {
+            return Ok(());
+        }
         if let Some(failure) = &marks.failure {
             return Err(failure.clone());
         }
@@ -220,7 +224,7 @@ impl<B: Execute> Record<B> {
 
     /// Whether this handle is the only one: a writer may then write in place.
     pub(crate) fn is_unique(&self) -> bool {
-        self.handles.load(Ordering::Acquire) == 1
+        self.handles.load(Ordering::Acquire) == 1 || mutant::on("copy-on-write-skipped")
     }
 
     /// Clears what a grant left behind; gives the points on other lanes that are still to complete.
@@ -257,7 +261,10 @@ impl<B: Execute> Retire for Record<B> {
         }
         let bytes = self.bytes();
         engine.usage.release(bytes);
-        let foreign = self.clear();
+        let mut foreign = self.clear();
+        if mutant::on("foreign-readers-forgotten") {
+            foreign.clear();
+        }
         let Some(block) = &self.block else { return };
         let seq = self.home.published_seq();
         let idle = foreign.is_empty() && self.home.is_complete(seq);

@@ -324,3 +324,30 @@ fn host_visible_memory_is_read_and_written_directly() {
     );
     assert_eq!(control.violations(), Vec::<String>::new());
 }
+
+/// Found by the simulated device: seed 452, plan `host-read#1=out-of-memory`.
+#[test]
+fn a_chunk_whose_access_failed_is_used_again_only_once_the_access_has_ended() {
+    for call in [Call::Read, Call::Write, Call::EndAccess] {
+        let (engine, control) = engine_with(Config::auto(), |options| {
+            options.staging_chunks = Some(1);
+        });
+        let lane = engine.lane();
+        let a = lane.upload(&line(16, 1.0)).unwrap();
+        assert_eq!(floats(&lane, &a).unwrap(), vec![1.0; 16]);
+        control.refuse(call, 0, GpuError::transfer(true, "not now"));
+        let refused = match call {
+            Call::Read => floats(&lane, &a).map(drop),
+            _ => lane.upload(&line(16, 2.0)).map(drop),
+        };
+        assert!(refused.is_err(), "{}", call.name());
+        let b = lane.upload(&line(16, 3.0)).unwrap();
+        assert_eq!(floats(&lane, &b).unwrap(), vec![3.0; 16]);
+        assert_eq!(
+            control.violations(),
+            Vec::<String>::new(),
+            "{}",
+            call.name()
+        );
+    }
+}

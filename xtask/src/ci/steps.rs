@@ -53,6 +53,7 @@ pub(super) const STEPS: &[Step] = &[
     ),
     step("test", "the README's test command", test),
     step("vendors", "every job of the matrix", vendors),
+    step("sim", "5000 random programs on the simulated device", sim),
     step(
         "schedules",
         "the engine's concurrent parts, under seeded schedules",
@@ -77,6 +78,11 @@ pub(super) const STEPS: &[Step] = &[
         features,
     ),
     step("deny", "bans, licences and sources of dependencies", deny),
+    on_request(
+        "mutants",
+        "deliberate bugs are found on the simulated device",
+        mutants,
+    ),
     on_request("miri", "undefined behaviour, by an interpreter", miri),
     on_request("asan", "memory errors, by AddressSanitizer", asan),
     on_request(
@@ -149,6 +155,16 @@ fn schedules() -> Outcome {
     Cmd::cargo("test -p gpu-engine-tests --test schedules --target-dir target/schedules")
         .env("RUSTFLAGS", "--cfg gpu_seam_shuttle")
         .run()?;
+    Ok(Done::Passed)
+}
+
+fn sim() -> Outcome {
+    Cmd::cargo("xtask sim --seeds 5000").run()?;
+    Ok(Done::Passed)
+}
+
+fn mutants() -> Outcome {
+    Cmd::cargo("xtask sim --mutants").run()?;
     Ok(Done::Passed)
 }
 

@@ -10,6 +10,7 @@ use super::ring::Slot;
 use crate::engine::Shared;
 use crate::error::Error;
 use crate::lane::Track;
+use crate::mutant;
 use crate::storage::Storage;
 use crate::sync::{Arc, Backoff, Instant};
 use crate::verdict::Verdicts;
@@ -119,7 +120,7 @@ impl<B: Execute> Download<B> {
             let skip = start % granularity;
             let len = (self.len - self.enqueued).min(shared.downloads.chunk - skip);
             let outcome = (|| {
-                if !self.ordered {
+                if !self.ordered && !mutant::on("download-unordered") {
                     shared.order_read(track, record, DOWNLOAD)?;
                     self.ordered = true;
                 }
@@ -182,23 +183,21 @@ impl<B: Execute> Download<B> {
                 shared
                     .poll_track(&chunk.track)
                     .map_err(|cause| Error::gpu(DOWNLOAD, cause))?;
-                if !chunk.track.is_complete(chunk.seq) {
+                if !chunk.track.is_complete(chunk.seq) && !mutant::on("read-before-arrival") {
                     break;
                 }
             }
             let failed = |cause: GpuError| shared.transfer_failed(DOWNLOAD, true, cause);
             let vendor = &shared.vendor;
-            if !vendor
-                .begin_access(&mut chunk.slot.staging, false)
-                .map_err(failed)?
-            {
+            let into = &mut sink[chunk.start..chunk.start + chunk.len];
+            let skip = chunk.skip;
+            let accessed = chunk
+                .slot
+                .access(vendor, false, |staging| vendor.read(staging, skip, into))
+                .map_err(failed)?;
+            if accessed.is_none() {
                 break;
             }
-            let into = &mut sink[chunk.start..chunk.start + chunk.len];
-            vendor
-                .read(&mut chunk.slot.staging, chunk.skip, into)
-                .map_err(failed)?;
-            vendor.end_access(&mut chunk.slot.staging).map_err(failed)?;
             if let Some(chunk) = self.chunks.pop_front() {
                 shared.downloads.give(chunk.slot);
             }
@@ -213,7 +212,8 @@ impl<B: Execute> Drop for Download<B> {
     fn drop(&mut self) {
         for chunk in self.chunks.drain(..) {
             let mut slot = chunk.slot;
-            slot.busy = Some((chunk.track, chunk.seq));
+            slot.busy =
+                Some((chunk.track, chunk.seq)).filter(|_| !mutant::on("dropped-chunk-idle"));
             self.engine.downloads.give(slot);
         }
     }

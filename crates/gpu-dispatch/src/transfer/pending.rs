@@ -169,8 +169,9 @@ impl<B: Execute> Active<B> {
 }
 
 impl<B: Execute> Shared<B> {
-    /// Moves every pending download forward.
+    /// Moves every pending download forward, and every read of verdicts.
     pub(crate) fn pump(&self) {
+        self.move_readings();
         if self.transfers.is_empty() {
             return;
         }

@@ -7,9 +7,10 @@
 use crate::engine::Shared;
 use crate::error::Error;
 use crate::lane::Track;
+use crate::mutant;
 use crate::sync::{Arc, Mutex, Ordering, lock};
 use crate::vendor::Vendor;
-use gpu_seam::{Direction, Execute};
+use gpu_seam::{Direction, Execute, GpuError};
 
 /// The ring.
 pub(crate) struct Ring<B: Execute> {
@@ -31,6 +32,28 @@ pub(crate) struct Slot<B: Execute> {
     pub(crate) staging: B::Staging,
     /// The last submission that names it, until that has been seen to complete.
     pub(crate) busy: Option<(Arc<Track<B>>, u64)>,
+    /// Whether the host may still have access: no copy may name it then.
+    open: bool,
+}
+
+impl<B: Execute> Slot<B> {
+    /// Runs `touch` while the host has access, which ends whatever comes of it. `Ok(None)` when
+    /// there is no access yet and `block` is false.
+    pub(crate) fn access<T>(
+        &mut self,
+        vendor: &Vendor<B>,
+        block: bool,
+        touch: impl FnOnce(&mut B::Staging) -> Result<T, GpuError>,
+    ) -> Result<Option<T>, GpuError> {
+        if !vendor.begin_access(&mut self.staging, block)? {
+            return Ok(None);
+        }
+        self.open = true;
+        let touched = touch(&mut self.staging);
+        vendor.end_access(&mut self.staging)?;
+        self.open = false;
+        touched.map(Some)
+    }
 }
 
 impl<B: Execute> Ring<B> {
@@ -55,9 +78,9 @@ impl<B: Execute> Ring<B> {
         {
             let mut inner = lock(&self.inner);
             let free = inner.idle.iter().position(|slot| {
-                slot.busy
-                    .as_ref()
-                    .is_none_or(|(track, seq)| track.is_complete(*seq))
+                slot.busy.as_ref().is_none_or(|(track, seq)| {
+                    mutant::on("chunk-reused-early") || track.is_complete(*seq)
+                })
             });
             if let Some(at) = free {
                 let mut slot = inner.idle.swap_remove(at);
@@ -79,6 +102,7 @@ impl<B: Execute> Ring<B> {
                 Ok(Some(Slot {
                     staging,
                     busy: None,
+                    open: false,
                 }))
             }
             Err(cause) => {
@@ -95,9 +119,16 @@ impl<B: Execute> Ring<B> {
         }
     }
 
-    /// Gives a chunk back; its `busy` says from when on it is free.
+    /// Gives a chunk back; its `busy` says from when on it is free. One whose access could not be
+    /// ended is lost, and another may be made in its place.
     pub(crate) fn give(&self, slot: Slot<B>) {
-        lock(&self.inner).idle.push(slot);
+        let mut inner = lock(&self.inner);
+        if slot.open {
+            inner.made -= 1;
+            tracing::warn!("a staging chunk is leaked: the host's access to it did not end");
+        } else {
+            inner.idle.push(slot);
+        }
     }
 
     /// Forgets the lanes whose copies have been seen to complete.

@@ -10,6 +10,7 @@ use crate::budget::{Admission, Budget};
 use crate::engine::Shared;
 use crate::error::Error;
 use crate::lane::Track;
+use crate::mutant;
 use crate::record::Record;
 use crate::status::Inside;
 use crate::storage::Storage;
@@ -145,7 +146,8 @@ impl<B: Execute> Shared<B> {
                     let extent = track.publish(UPLOAD, charge.take());
                     record.set_written(track, extent.seq);
                     drop(inside);
-                    slot.busy = Some((Arc::clone(track), extent.seq));
+                    slot.busy = Some((Arc::clone(track), extent.seq))
+                        .filter(|_| !mutant::on("sent-chunk-idle"));
                     self.uploads.give(slot);
                     // One event right behind every chunk, or copies could not overlap.
                     self.mark(track, extent.seq)
@@ -176,9 +178,11 @@ impl<B: Execute> Shared<B> {
         slot: &mut Slot<B>,
     ) -> Result<Inside<'_>, GpuError> {
         let vendor = &self.vendor;
-        vendor.begin_access(&mut slot.staging, true)?;
-        vendor.write(&mut slot.staging, 0, chunk)?;
-        vendor.end_access(&mut slot.staging)?;
+        let written = slot.access(vendor, true, |staging| vendor.write(staging, 0, chunk))?;
+        if written.is_none() {
+            let detail = "the vendor gave no access to staging memory, although asked to block";
+            return Err(GpuError::transfer(true, detail));
+        }
         // The last chunk is rounded up into the padding of the storage's own block.
         let len = chunk
             .len()
