@@ -58,13 +58,17 @@ pub(crate) fn run(options: &SimOptions) -> Result<(), String> {
 
 /// Shows for each bug the seed and the check that found it; a bug that lives is a failure.
 fn mutants() -> Result<(), String> {
-    let mut alive = Vec::new();
-    for name in MUTANTS {
-        let harness = Cmd::cargo(HARNESS)
+    let harness = || {
+        Cmd::cargo(HARNESS)
             .args(&["--seeds", SEEDS])
             .env("RUSTFLAGS", "--cfg gpu_seam_mutants")
             .env("CARGO_TARGET_DIR", "target/mutants")
-            .env("GPU_SEAM_MUTANT", name);
+    };
+    // Without a bug first: what fails then, the build included, would be taken for the end of each.
+    harness().run()?;
+    let mut alive = Vec::new();
+    for name in MUTANTS {
+        let harness = harness().env("GPU_SEAM_MUTANT", name);
         let (printed, passed) = harness.printed()?;
         match printed.lines().find(|line| line.starts_with("FAILED: ")) {
             Some(line) => println!("{name:<26} killed  {}", line.trim_start_matches("FAILED: ")),

@@ -167,13 +167,9 @@ impl<B: Execute> Shared<B> {
             Ok(_) => Ok(()),
             Err(cause) => Err(Error::gpu(op, cause.clone())),
         };
-        let steps = if outcome.is_ok() { steps } else { &[] };
-        for step in steps {
-            outcome = self.execute(submission, step);
-            if outcome.is_err() {
-                break;
-            }
-            enqueued += 1;
+        while outcome.is_ok() && enqueued < steps.len() {
+            outcome = self.execute(submission, &steps[enqueued]);
+            enqueued += usize::from(outcome.is_ok());
         }
         for unused in submission.faults.drain(submission.looked_up..) {
             self.return_fault_slot(track, &unused);

@@ -65,6 +65,14 @@ struct Reading<B: Execute> {
 }
 
 impl<B: Execute> FaultRing<B> {
+    pub(crate) fn new() -> Self {
+        Self {
+            storage: None,
+            slots: std::array::from_fn(|_| None),
+            reading: Reader::Idle,
+        }
+    }
+
     /// All the slots of a submission, or none.
     fn take_slots(&mut self, op: &'static str, sizes: &[usize]) -> Option<SmallVec<[Taken<B>; 1]>> {
         let ring = self.storage.clone()?;
@@ -88,14 +96,6 @@ impl<B: Execute> FaultRing<B> {
             }
         });
         Some(taken.collect())
-    }
-
-    pub(crate) fn new() -> Self {
-        Self {
-            storage: None,
-            slots: std::array::from_fn(|_| None),
-            reading: Reader::Idle,
-        }
     }
 
     /// Whether an operation's verdict is still to be read.

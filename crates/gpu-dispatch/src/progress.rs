@@ -238,18 +238,16 @@ impl<B: Execute> Shared<B> {
         let mut backoff = Backoff::new();
         loop {
             let tracks = self.all_tracks();
-            if tracks.iter().all(|track| track.is_idle()) {
+            let idle = || tracks.iter().all(|track| track.is_idle());
+            if idle() {
                 return Ok(true);
             }
             for track in &tracks {
                 self.mark(track, track.published_seq()).map_err(failed)?;
             }
             self.poll_tracks().map_err(failed)?;
-            if tracks.iter().all(|track| track.is_idle()) {
-                return Ok(true);
-            }
             if !backoff.pause(deadline) {
-                return Ok(false);
+                return Ok(idle());
             }
         }
     }

@@ -268,27 +268,24 @@ impl<B: Execute> Retire for Record<B> {
         let Some(block) = &self.block else { return };
         let seq = self.home.published_seq();
         let idle = foreign.is_empty() && self.home.is_complete(seq);
-        if !engine.is_open() {
+        let open = engine.is_open();
+        if !open || !foreign.is_empty() {
             if idle {
                 engine.pool.release(block, Owner::Anyone);
             } else if engine.status.may_complete() {
-                // The close that drains the engine sees it complete.
+                // A close that drains the engine sees it complete, too.
                 let mut frontier = foreign;
                 frontier.push((self.home.id, seq));
                 engine.pool.release(block, Owner::Nobody(frontier));
             } else {
                 engine.quarantine(block.len(), &self.home);
             }
-            let engine = Arc::clone(engine);
-            // Its hold on the segment ends before the segment is looked at.
-            drop(self);
-            engine.storage_gone();
-            return;
-        }
-        if !foreign.is_empty() {
-            let mut frontier = foreign;
-            frontier.push((self.home.id, seq));
-            engine.pool.release(block, Owner::Nobody(frontier));
+            if !open {
+                let engine = Arc::clone(engine);
+                // Its hold on the segment ends before the segment is looked at.
+                drop(self);
+                engine.storage_gone();
+            }
             return;
         }
         // In this order: the last to go finds the lane in use by nobody.
