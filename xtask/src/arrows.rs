@@ -59,6 +59,13 @@ const RULES: &[Rule] = &[
         why: VENDOR_WHY,
     },
     Rule {
+        package: "gpu-wgpu",
+        normal: &["gpu-seam"],
+        optional: &[],
+        dev: &["gpu-conformance"],
+        why: VENDOR_WHY,
+    },
+    Rule {
         package: "gpu-held",
         normal: &["gpu-seam"],
         optional: &[],
@@ -109,7 +116,7 @@ const RULES: &[Rule] = &[
     Rule {
         package: "tensor-core",
         normal: &["gpu-dispatch", "gpu-seam"],
-        optional: &["gpu-host"],
+        optional: &["gpu-host", "gpu-wgpu"],
         dev: &["gpu-held"],
         why: "vendors are features of tensor-core, and wiring is all that they are there",
     },

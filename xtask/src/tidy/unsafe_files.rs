@@ -60,6 +60,22 @@ const FILES: &[(&str, &str)] = &[
     ),
     ("tests/engine/tests/costs.rs", "a counting global allocator"),
     (
+        "crates/gpu-wgpu/src/driver.rs",
+        "implements the driver traits",
+    ),
+    (
+        "crates/gpu-wgpu/src/execute.rs",
+        "implements the execution trait",
+    ),
+    (
+        "crates/gpu-wgpu/src/memory.rs",
+        "asks Vulkan for the sizes of its heaps",
+    ),
+    (
+        "crates/gpu-wgpu/src/pipelines.rs",
+        "compiles kernels without run-time checks",
+    ),
+    (
         "tests/conformance/src/cx.rs",
         "calls the driver traits for every check, and waits before it frees",
     ),
