@@ -1,11 +1,21 @@
-//! Upload, contract, map, reduce, download, and say what ran where. No arguments; takes seconds.
+//! Upload, contract, map, reduce, download, and say what ran where. Takes seconds.
+//!
+//! `quickstart [--device D]`, where D is a vendor of this build: `host`, or with its feature `wgpu`.
 
 #![expect(clippy::print_stdout, reason = "an example shows its results")]
 
 use tensor_core::{DType, Device, Tensor, einsum};
 
 fn main() -> Result<(), tensor_core::Error> {
-    let device = Device::host()?;
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let device = match arguments.as_slice() {
+        [] => Device::host()?,
+        [option, name] if option == "--device" => Device::open(name)?,
+        _ => {
+            println!("quickstart [--device D]");
+            std::process::exit(2);
+        }
+    };
     let info = device.info();
     println!(
         "device    {} ({}, {:?})",

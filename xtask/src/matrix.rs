@@ -18,6 +18,8 @@ struct Job {
     rung: String,
     /// The runner's label.
     runner: &'static str,
+    /// What it installs first, by the names of Debian; may be empty.
+    packages: &'static str,
     /// Whether a missing device fails it.
     require_device: bool,
     /// The one command that it runs.
@@ -32,7 +34,7 @@ pub(crate) fn print(as_json: bool) -> Result<(), String> {
     }
     for job in jobs() {
         println!(
-            "{:<12} {:<7} {:<10} {:<12} {:<13} {}",
+            "{:<12} {:<7} {:<10} {:<15} {:<13} {}",
             job.job,
             job.vendor.to_string(),
             if job.features.is_empty() {
@@ -63,6 +65,7 @@ fn jobs() -> Vec<Job> {
             features: vendor.feature().into_iter().collect(),
             rung: vendor.rung().to_string(),
             runner: "ubuntu-24.04",
+            packages: vendor.packages(),
             require_device: true,
             command: format!("cargo xtask test --vendor {vendor} --require-device"),
         })
@@ -78,6 +81,7 @@ fn to_json(jobs: &[Job]) -> Value {
                 "features": job.features,
                 "rung": job.rung,
                 "runner": job.runner,
+                "packages": job.packages,
                 "require_device": job.require_device,
                 "command": job.command,
             })
@@ -111,6 +115,7 @@ mod tests {
                 "features",
                 "rung",
                 "runner",
+                "packages",
                 "require_device",
                 "command",
             ];

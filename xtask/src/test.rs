@@ -6,6 +6,9 @@ use crate::tally::Tally;
 use crate::vendor::Vendor;
 use crate::{arrows, tidy, workspace};
 
+/// What makes a missing device a failure, in every test program that asks for one.
+const REQUIRE: &str = "GPU_CONFORMANCE_REQUIRE_DEVICE";
+
 /// Runs the tests that `options` ask for and reports their sum.
 pub(crate) fn run(options: TestOptions) -> Result<(), String> {
     let mut run = Run {
@@ -32,43 +35,39 @@ impl Run {
             self.note(tidy::run())?;
             self.note(arrows::run())?;
         }
-        self.cargo_test(Cmd::cargo("test --workspace"), &[])?;
+        self.cargo_test(Cmd::cargo("test --workspace"))?;
         for manifest in workspace::outside_in_ci() {
             let outside = Cmd::cargo("test --workspace --manifest-path").args(&[manifest]);
-            self.cargo_test(outside, &[])?;
+            self.cargo_test(outside)?;
         }
         Ok(())
     }
 
     fn vendor(&mut self, vendor: Vendor) -> Result<(), String> {
-        self.cargo_test(Cmd::cargo("test -p").args(&[vendor.package()]), &[])?;
-        let required: &[&str] = if self.options.require_device {
-            &["--require-device"]
-        } else {
-            &[]
-        };
-        let instance = vendor.to_string();
-        self.cargo_test(
-            Cmd::cargo("test -p gpu-conformance --test").args(&[&instance]),
-            required,
-        )?;
+        self.cargo_test(Cmd::cargo("test -p").args(&[vendor.package()]))?;
+        let (suite, instance) = vendor.suite();
+        if suite != vendor.package() {
+            self.cargo_test(Cmd::cargo("test -p").args(&[suite, "--test", instance]))?;
+        }
         if let Some(feature) = vendor.feature() {
             let golden = Cmd::cargo("test -p gpu-golden --features")
                 .args(&[&format!("tensor-core/{feature}")])
                 .env("GOLDEN_DEVICE", feature);
-            self.cargo_test(golden, &[])?;
+            self.cargo_test(golden)?;
         }
         Ok(())
     }
 
-    /// Runs `command`, with `harness` as what its test binaries are told.
-    fn cargo_test(&mut self, mut command: Cmd, harness: &[&str]) -> Result<(), String> {
+    /// Runs `command`, whose test programs are told whether a missing device is a failure.
+    fn cargo_test(&mut self, mut command: Cmd) -> Result<(), String> {
+        if self.options.require_device {
+            command = command.env(REQUIRE, "1");
+        }
         if self.options.keep_going {
             command = command.args(&["--no-fail-fast"]);
         }
-        let list: &[&str] = if self.options.list { &["--list"] } else { &[] };
-        if !(harness.is_empty() && list.is_empty()) {
-            command = command.args(&["--"]).args(harness).args(list);
+        if self.options.list {
+            command = command.args(&["--", "--list"]);
         }
         let result = command.run_tests(&mut self.tally);
         self.note(result)

@@ -36,6 +36,17 @@ impl Device {
         Self::open("host")
     }
 
+    /// A GPU through Vulkan, Metal or DX12, or a software device that speaks one of them; by
+    /// ordinal, faster kinds first.
+    ///
+    /// The process's shared engine for that device, while any handle to it lives and it is open.
+    ///
+    /// # Errors
+    /// `Unavailable` when there is no such device, or this build leaves the vendor out.
+    pub fn wgpu(ordinal: usize) -> Result<Self, Error> {
+        Self::open(&format!("wgpu:{ordinal}"))
+    }
+
     /// The device called `name`: a vendor's name, alone (`host`) or with an ordinal (`host:0`).
     ///
     /// The process's shared engine for that device, while any handle to it lives and it is open.
@@ -258,7 +269,7 @@ struct Vendor {
 
 impl Vendor {
     #[cfg_attr(
-        not(feature = "host"),
+        not(any(feature = "host", feature = "wgpu")),
         expect(dead_code, reason = "a build without vendors has no table")
     )]
     const fn of<B: Discover + Execute>(name: &'static str) -> Self {
@@ -305,15 +316,17 @@ fn vendor(op: &'static str, name: &str) -> Result<(&'static Vendor, usize), Erro
 }
 
 /// The vendors that a feature of this crate brings, whether it is on or off.
-const FEATURES: [&str; 1] = ["host"];
+const FEATURES: [&str; 2] = ["host", "wgpu"];
 
 /// The vendors of this build.
 const VENDORS: &[Vendor] = &[
     #[cfg(feature = "host")]
     Vendor::of::<gpu_host::Host>("host"),
+    #[cfg(feature = "wgpu")]
+    Vendor::of::<gpu_wgpu::Wgpu>("wgpu"),
 ];
 
-#[cfg(all(test, not(feature = "host")))]
+#[cfg(all(test, not(any(feature = "host", feature = "wgpu"))))]
 mod tests {
     use super::Device;
     use crate::ErrorKind;

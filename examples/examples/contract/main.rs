@@ -25,7 +25,7 @@ struct Arguments {
     /// The networks.
     #[arg(required = true)]
     files: Vec<PathBuf>,
-    /// The device: a vendor's name, alone or with an ordinal (`host`, `host:0`).
+    /// The device: a vendor's name, alone or with an ordinal (`host`, `wgpu:0`).
     #[arg(long, default_value = "host")]
     device: String,
     /// The element type, by its NumPy or short name. Default: the file's, else float64.

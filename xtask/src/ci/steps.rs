@@ -71,6 +71,12 @@ pub(super) const STEPS: &[Step] = &[
         "the networks in $EINSUM_DATA, checked",
         networks,
     ),
+    step(
+        "wgpu",
+        "the examples on wgpu: our own networks and those in $EINSUM_DATA, in f32, checked",
+        wgpu,
+    ),
+    step("apple", "the wgpu vendor type-checks for Metal", apple),
     step("doc", "documentation without warnings", doc),
     step(
         "features",
@@ -192,7 +198,7 @@ fn quickstart() -> Outcome {
 }
 
 fn contract() -> Outcome {
-    match contracted(&workspace::root().join("examples/networks")) {
+    match contracted(&workspace::root().join("examples/networks"), "host") {
         Ok(true) => Ok(Done::Passed),
         Ok(false) => Err("examples/networks is empty: it should hold our own networks".to_owned()),
         Err(failure) => Err(failure),
@@ -201,7 +207,7 @@ fn contract() -> Outcome {
 
 fn networks() -> Outcome {
     let folder = workspace::einsum_data();
-    if contracted(&folder)? {
+    if contracted(&folder, "host")? {
         return Ok(Done::Passed);
     }
     let shown = folder.display();
@@ -210,8 +216,34 @@ fn networks() -> Outcome {
     )))
 }
 
+fn wgpu() -> Outcome {
+    Cmd::cargo("run --release -p examples --features wgpu --example quickstart -- --device wgpu")
+        .run()?;
+    let ours = contracted(&workspace::root().join("examples/networks"), "wgpu")?;
+    contracted(&workspace::einsum_data(), "wgpu")?;
+    if ours {
+        Ok(Done::Passed)
+    } else {
+        Err("examples/networks is empty: it should hold our own networks".to_owned())
+    }
+}
+
+fn apple() -> Outcome {
+    const TARGET: &str = "aarch64-apple-darwin";
+    let added = Cmd::new("rustup").args(&["target", "add", TARGET]).run();
+    if let Err(failure) = added {
+        return Ok(Done::NotRun(format!(
+            "the standard library for {TARGET} could not be had: {failure}"
+        )));
+    }
+    Cmd::cargo("check -p gpu-wgpu --target")
+        .args(&[TARGET])
+        .run()?;
+    Ok(Done::Passed)
+}
+
 /// Contracts and checks the networks of a folder; false when there are none.
-fn contracted(folder: &Path) -> Result<bool, String> {
+fn contracted(folder: &Path, device: &str) -> Result<bool, String> {
     let files: Vec<String> = workspace::networks(folder)
         .iter()
         .map(|path| path.to_string_lossy().into_owned())
@@ -220,10 +252,17 @@ fn contracted(folder: &Path) -> Result<bool, String> {
         return Ok(false);
     }
     let files: Vec<&str> = files.iter().map(String::as_str).collect();
-    Cmd::cargo("run --release --example contract --")
-        .args(&files)
-        .args(&["--check"])
-        .run()?;
+    let (run, options): (_, &[&str]) = match device {
+        "wgpu" => (
+            "run --release -p examples --features wgpu --example contract --",
+            &["--check", "--device", "wgpu", "--dtype", "f32"],
+        ),
+        _ => (
+            "run --release --example contract --",
+            &["--check", "--device", device],
+        ),
+    };
+    Cmd::cargo(run).args(&files).args(options).run()?;
     Ok(true)
 }
 
