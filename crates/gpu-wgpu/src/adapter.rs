@@ -192,7 +192,7 @@ fn details(ordinal: usize, adapter: &wgpu::Adapter) -> AdapterDetails {
     AdapterDetails {
         info: describe(ordinal, adapter),
         backend: adapter.get_info().backend.to_str().to_owned(),
-        features: Features::of(adapter.features()).names(),
+        features: Features::of(adapter).names(),
         limits: vec![
             ("max_buffer_size", limits.max_buffer_size),
             (
@@ -226,7 +226,7 @@ fn describe(ordinal: usize, adapter: &wgpu::Adapter) -> DeviceInfo {
     .trim_end()
     .to_owned();
     info.memory_bytes = total_memory(adapter);
-    info.capabilities = capabilities(&limits, Features::of(adapter.features()), info.memory_bytes);
+    info.capabilities = capabilities(&limits, Features::of(adapter), info.memory_bytes);
     info
 }
 

@@ -23,6 +23,7 @@
 use crate::adapter;
 use crate::bindings::{Bindings, Reach};
 use crate::copies::{copy_bytes, copy_words};
+use crate::features::Features;
 use crate::health::{Health, ready};
 use crate::memory::{Allocation, Ledger};
 use crate::pipelines::Pipelines;
@@ -42,6 +43,7 @@ const GRAIN: usize = 16;
 /// An open wgpu device.
 pub struct Wgpu {
     pub(crate) info: DeviceInfo,
+    pub(crate) features: Features,
     domain: AllocationDomainId,
     pub(crate) health: Arc<Health>,
     pub(crate) reach: Reach,
@@ -62,7 +64,7 @@ impl Wgpu {
     /// Opens `adapter` as what `info` says it is, with all that it offers.
     fn connect(adapter: &wgpu::Adapter, info: DeviceInfo) -> Result<Self, GpuError> {
         let limits = adapter.limits();
-        let features = crate::features::Features::of(adapter.features());
+        let features = Features::of(adapter);
         let request = adapter.request_device(&wgpu::DeviceDescriptor {
             label: Some("gpu-wgpu"),
             required_features: features.required(),
@@ -83,6 +85,7 @@ impl Wgpu {
         let bindings = Bindings::new(&device);
         health.check()?;
         Ok(Self {
+            features,
             domain: AllocationDomainId::fresh(),
             health,
             reach,

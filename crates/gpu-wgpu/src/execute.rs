@@ -15,7 +15,6 @@
 
 use crate::bindings::{MOST, Window, Windows};
 use crate::driver::Wgpu;
-use crate::features::Features;
 use crate::kernels::{Kernel, Launch, Place, word};
 use crate::lower::lower;
 use crate::stream::{Dispatch, Stream};
@@ -24,7 +23,7 @@ use gpu_seam::{Arg, Execute, GpuError, Op, Scratch};
 // SAFETY: see # Safety above; `run` binds only the arguments and the scratch.
 unsafe impl Execute for Wgpu {
     fn plan(&self, op: &Op<'_>) -> Result<Scratch, GpuError> {
-        let plan = lower(op, self.features())?;
+        let plan = lower(op, self.features)?;
         Ok(Scratch {
             bytes: plan.scratch,
         })
@@ -38,15 +37,9 @@ unsafe impl Execute for Wgpu {
         scratch: Option<Arg<'_, Self>>,
     ) -> Result<(), GpuError> {
         self.health.guard(op.name(), || {
-            let plan = lower(op, self.features())?;
+            let plan = lower(op, self.features)?;
             run(self, stream, &plan.launches, args, scratch)
         })
-    }
-}
-
-impl Wgpu {
-    fn features(&self) -> Features {
-        Features::of(self.device.features())
     }
 }
 

@@ -8,16 +8,20 @@
 pub(crate) struct Features {
     /// Arithmetic of f64, and of complex128: `SHADER_F64`, with `SHADER_INT64` to reach the bits.
     pub(crate) f64: bool,
+    /// Whether a workgroup's invocations run side by side and share memory that is nearer than the
+    /// device's: not so on a processor, where each barrier is a change of context.
+    pub(crate) tiles: bool,
 }
 
 impl Features {
     /// What WebGPU itself cannot be asked for.
     const F64: wgpu::Features = wgpu::Features::SHADER_F64.union(wgpu::Features::SHADER_INT64);
 
-    /// Those of an adapter that offers `offered`.
-    pub(crate) fn of(offered: wgpu::Features) -> Self {
+    /// Those of an adapter.
+    pub(crate) fn of(adapter: &wgpu::Adapter) -> Self {
         Self {
-            f64: offered.contains(Self::F64),
+            f64: adapter.features().contains(Self::F64),
+            tiles: adapter.get_info().device_type != wgpu::DeviceType::Cpu,
         }
     }
 

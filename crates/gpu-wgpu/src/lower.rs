@@ -98,7 +98,7 @@ pub(crate) fn lower(op: &Op<'_>, features: Features) -> Result<Plan, GpuError> {
     if !dtypes.contains(op.dtype()) || !sums_are_served(op, features) {
         return Err(refused(op, dtypes));
     }
-    match kernels::lower(op)? {
+    match kernels::lower(op, features.tiles)? {
         Some((launches, scratch)) => Ok(Plan { launches, scratch }),
         None => Err(refused(op, dtypes)),
     }

@@ -7,10 +7,11 @@
 //! Promises that what the output held is read only where beta is not zero. Knows nothing of
 //! buffers.
 
+use super::direct::Direct;
 use super::element::{Reg, Width, decode, encode};
 use super::functions;
 use super::launch::{Launch, Operand, TURNS};
-use super::text::{Seen, Text, indent, param, word};
+use super::text::{Seen, Text, indent, param, raw_param, word};
 use super::{GROUP, Kernel};
 use gpu_seam::{BinaryOp, DType, Gemm as Product, GpuError, Matrix, Scalar, UnaryOp};
 use std::fmt::Write as _;
@@ -35,19 +36,19 @@ pub(crate) struct Gemm {
 /// How a factor is loaded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub(crate) struct Factor {
-    transposed: bool,
-    conjugated: bool,
+    pub(super) transposed: bool,
+    pub(super) conjugated: bool,
 }
 
 /// The parameters: sizes, then for output and factors the strides of rows, columns and batches.
-const M: usize = word::EXTRA;
-const N: usize = word::EXTRA + 1;
-const K: usize = word::EXTRA + 2;
-const ACROSS: usize = word::EXTRA + 3;
-const DOWN: usize = word::EXTRA + 4;
-const ROW: usize = word::STRIDES;
-const COLUMN: usize = word::STRIDES + 1;
-const BATCH: usize = word::STRIDES + 2;
+pub(super) const M: usize = word::EXTRA;
+pub(super) const N: usize = word::EXTRA + 1;
+pub(super) const K: usize = word::EXTRA + 2;
+pub(super) const ACROSS: usize = word::EXTRA + 3;
+pub(super) const DOWN: usize = word::EXTRA + 4;
+pub(super) const ROW: usize = word::STRIDES;
+pub(super) const COLUMN: usize = word::STRIDES + 1;
+pub(super) const BATCH: usize = word::STRIDES + 2;
 
 impl Gemm {
     /// Output elements that an invocation makes along each side: fewer of the widest type, so that
@@ -94,12 +95,7 @@ impl Gemm {
         let ty = reg.wgsl();
         let square = Self::square(self.dtype);
         let tile = SIDE * square;
-        for (name, op) in [("add", BinaryOp::Add), ("mul", BinaryOp::Mul)] {
-            let body = functions::binary(op, self.dtype).unwrap_or_default();
-            text.line(&format!(
-                "fn {name}(a: {ty}, b: {ty}) -> {ty} {{\n    return {body};\n}}"
-            ));
-        }
+        arithmetic(&mut text, self.dtype);
         let mut body = format!(
             "let across = group % {across};\n\
              let down = (group / {across}) % {down};\n\
@@ -128,30 +124,12 @@ impl Gemm {
             ));
             body.push_str(&self.sums(square, tile));
         }
-        let _ = writeln!(
-            body,
-            "let alpha = {};",
-            decode(self.dtype, &raw(word::SCALAR, width))
-        );
-        if self.updated {
-            let _ = writeln!(
-                body,
-                "let beta = {};",
-                decode(self.dtype, &raw(word::SECOND, width))
-            );
-        }
+        body.push_str(&scales(self.dtype, self.updated));
         // Of the output an invocation has every SIDE-th row and column, so that neighbours write
         // neighbours.
         for i in 0..square {
             for j in 0..square {
-                let made = format!("mul(alpha, s{i}{j})");
-                let made = match self.updated {
-                    true => format!(
-                        "add({made}, mul(beta, {}))",
-                        decode(self.dtype, "load0(at)")
-                    ),
-                    false => made,
-                };
+                let made = scaled(self.dtype, self.updated, &format!("s{i}{j}"));
                 let _ = write!(
                     body,
                     "{{\n    let row = down * {tile}u + y + {};\n    \
@@ -182,18 +160,7 @@ impl Gemm {
             _ => (self.rhs, K, N),
         };
         let strides = word::RANK * bound;
-        let value = decode(self.dtype, &format!("load{bound}(at)"));
-        let value = match factor.conjugated {
-            true => functions::unary(UnaryOp::Conj, self.dtype)
-                .map(|(conjugate, _)| format!("let a = {value};\n    return {conjugate};")),
-            false => None,
-        }
-        .unwrap_or_else(|| {
-            format!(
-                "return {};",
-                decode(self.dtype, &format!("load{bound}(at)"))
-            )
-        });
+        let value = value(self.dtype, factor, bound);
         text.line(&format!(
             "fn factor{bound}(batch: u32, row: u32, column: u32) -> {ty} {{\n    \
              if row >= {rows} || column >= {columns} {{\n        return {zero};\n    }}\n    \
@@ -273,8 +240,50 @@ impl Gemm {
     }
 }
 
-fn raw(at: usize, width: Width) -> String {
-    super::text::raw_param(at, width)
+/// Adds `add(a, b)` and `mul(a, b)`.
+pub(super) fn arithmetic(text: &mut Text, dtype: DType) {
+    let ty = Reg::of(dtype).wgsl();
+    for (name, op) in [("add", BinaryOp::Add), ("mul", BinaryOp::Mul)] {
+        let body = functions::binary(op, dtype).unwrap_or_default();
+        text.line(&format!(
+            "fn {name}(a: {ty}, b: {ty}) -> {ty} {{\n    return {body};\n}}"
+        ));
+    }
+}
+
+/// The lines that read `alpha`, and `beta` where it is used.
+pub(super) fn scales(dtype: DType, updated: bool) -> String {
+    let width = Width::of(dtype);
+    let scalar = |at| decode(dtype, &raw_param(at, width));
+    let mut text = format!("let alpha = {};\n", scalar(word::SCALAR));
+    if updated {
+        let _ = writeln!(text, "let beta = {};", scalar(word::SECOND));
+    }
+    text
+}
+
+/// The expression for what a sum leaves at position `at` of the output.
+pub(super) fn scaled(dtype: DType, updated: bool, sum: &str) -> String {
+    match updated {
+        true => format!(
+            "add(mul(alpha, {sum}), mul(beta, {}))",
+            decode(dtype, "load0(at)")
+        ),
+        false => format!("mul(alpha, {sum})"),
+    }
+}
+
+/// The lines that return the element at position `at` of a factor.
+pub(super) fn value(dtype: DType, factor: Factor, bound: usize) -> String {
+    let value = decode(dtype, &format!("load{bound}(at)"));
+    let conjugate = match factor.conjugated {
+        true => functions::unary(UnaryOp::Conj, dtype),
+        false => None,
+    };
+    match conjugate {
+        Some((conjugate, _)) => format!("let a = {value};\n    return {conjugate};"),
+        None => format!("return {value};"),
+    }
 }
 
 /// The launches of a product: more than one where a single kernel cannot go through the summed
@@ -282,8 +291,17 @@ fn raw(at: usize, width: Width) -> String {
 pub(crate) fn lower(
     name: &'static str,
     product: &Product,
+    tiles: bool,
 ) -> Result<Option<(Vec<Launch>, usize)>, GpuError> {
-    let (dtype, most) = (product.dtype, Gemm::most(product.dtype));
+    let dtype = product.dtype;
+    let form = match tiles && product.m >= SIDE && product.n >= SIDE {
+        true => Form::Tiled,
+        false => Form::Direct,
+    };
+    let most = match form {
+        Form::Tiled => Gemm::most(dtype),
+        Form::Direct => Direct::most(dtype),
+    };
     if product.k > most && matches!(dtype, DType::F16 | DType::BF16) {
         // What one kernel leaves for the next would be rounded in between.
         let detail = format!(
@@ -311,7 +329,7 @@ pub(crate) fn lower(
             } else {
                 product.rhs.ld
             };
-        match launch(name, &piece)? {
+        match launch(name, &piece, form)? {
             Some(launch) => launches.push(launch),
             None => return Ok(None),
         }
@@ -319,18 +337,40 @@ pub(crate) fn lower(
     Ok(Some((launches, 0)))
 }
 
-fn launch(name: &'static str, product: &Product) -> Result<Option<Launch>, GpuError> {
+/// Which kernel makes a product.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Form {
+    /// This file's: tiles in workgroup memory.
+    Tiled,
+    /// Straight from memory: for small outputs, and where workgroup memory is no nearer.
+    Direct,
+}
+
+fn launch(name: &'static str, product: &Product, form: Form) -> Result<Option<Launch>, GpuError> {
     let dtype = product.dtype;
     if product.alpha.dtype() != dtype || product.beta.dtype() != dtype {
         return Ok(None);
     }
     let sizes = [product.batch, product.m, product.n, product.k];
-    let tile = SIDE * Gemm::square(dtype);
-    let (down, across) = (product.m.div_ceil(tile), product.n.div_ceil(tile));
-    let groups = down
+    let block = Direct::block(dtype, product.m, product.n);
+    let (down, across) = match form {
+        Form::Tiled => {
+            let tile = SIDE * Gemm::square(dtype);
+            (product.m.div_ceil(tile), product.n.div_ceil(tile))
+        }
+        Form::Direct => (
+            product.m.div_ceil(block.0.into()),
+            product.n.div_ceil(block.1.into()),
+        ),
+    };
+    let pieces = down
         .checked_mul(across)
-        .and_then(|tiles| tiles.checked_mul(product.batch))
-        .filter(|groups| *groups < 1 << 30);
+        .and_then(|tiles| tiles.checked_mul(product.batch));
+    let groups = match form {
+        Form::Direct => pieces.map(|pieces| pieces.div_ceil(GROUP as usize)),
+        Form::Tiled => pieces,
+    };
+    let groups = groups.filter(|groups| *groups < 1 << 24);
     let small = |size: &usize| *size < 1 << 31;
     let (Some(groups), true) = (groups, sizes.iter().all(small)) else {
         let detail = format!("batch, m, n, k of {sizes:?} exceed what 32-bit positions hold");
@@ -345,13 +385,18 @@ fn launch(name: &'static str, product: &Product) -> Result<Option<Launch>, GpuEr
         },
         false => Factor::default(),
     };
-    let kernel = Kernel::Gemm(Gemm {
-        dtype,
-        summed,
-        updated: product.beta != Scalar::zero(dtype) && !is_negative_zero(product.beta),
-        lhs: factor(&product.lhs),
-        rhs: factor(&product.rhs),
-    });
+    let updated = product.beta != Scalar::zero(dtype) && !is_negative_zero(product.beta);
+    let (lhs, rhs) = (factor(&product.lhs), factor(&product.rhs));
+    let kernel = match form {
+        Form::Tiled => Kernel::Gemm(Gemm {
+            dtype,
+            summed,
+            updated,
+            lhs,
+            rhs,
+        }),
+        Form::Direct => Kernel::Direct(Direct::new(dtype, block, summed, updated, lhs, rhs)),
+    };
     let mut launch = Launch::new(kernel, word(groups));
     launch.param(word::COUNT, word(product.batch));
     for (at, size) in [

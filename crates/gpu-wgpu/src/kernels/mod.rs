@@ -6,6 +6,7 @@
 
 mod arg;
 mod bytes;
+mod direct;
 mod each;
 mod element;
 mod functions;
@@ -46,6 +47,7 @@ pub(crate) enum Kernel {
     Gather(gather::Gather),
     Scatter(scatter::Scatter),
     Gemm(gemm::Gemm),
+    Direct(direct::Direct),
     Random(random::Random),
     /// The copy of bytes.
     Bytes,
@@ -62,6 +64,7 @@ impl Kernel {
             Self::Gather(gather) => gather.source(),
             Self::Scatter(scatter) => scatter.source(),
             Self::Gemm(gemm) => gemm.source(),
+            Self::Direct(direct) => direct.source(),
             Self::Random(random) => random.source(),
             Self::Bytes => bytes::source(),
         }
@@ -69,11 +72,11 @@ impl Kernel {
 }
 
 /// The launches of `op` and the bytes of scratch they need; `None` when it has a form, or a pair of
-/// dtypes, that there is no kernel for.
+/// dtypes, that there is no kernel for. `tiles` is [`Features::tiles`](crate::features::Features).
 ///
 /// # Errors
 /// `Unsupported` for what is too large.
-pub(crate) fn lower(op: &Op<'_>) -> Result<Option<(Vec<Launch>, usize)>, GpuError> {
+pub(crate) fn lower(op: &Op<'_>, tiles: bool) -> Result<Option<(Vec<Launch>, usize)>, GpuError> {
     let one = |launch: Option<Launch>| launch.map(|launch| (vec![launch], 0));
     match op {
         Op::Reduce { .. } => reduce::lower(op),
@@ -81,7 +84,7 @@ pub(crate) fn lower(op: &Op<'_>) -> Result<Option<(Vec<Launch>, usize)>, GpuErro
         Op::Scan { .. } => scan::lower(op),
         Op::Gather { .. } => gather::lower(op).map(one),
         Op::Scatter { .. } => scatter::lower(op),
-        Op::Gemm(product) => gemm::lower(op.name(), product),
+        Op::Gemm(product) => gemm::lower(op.name(), product, tiles),
         Op::Random { .. } => random::lower(op).map(one),
         _ => map::lower(op).map(one),
     }

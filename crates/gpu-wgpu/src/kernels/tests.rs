@@ -17,9 +17,18 @@ const LAYOUTS: [(&[usize], &[isize]); 4] = [
 ];
 
 fn kernels(op: &Op<'_>) -> Vec<Kernel> {
-    let lowered = lower(op).unwrap();
-    let launches = lowered.map_or_else(Vec::new, |(launches, _)| launches);
-    launches.into_iter().map(|launch| launch.kernel).collect()
+    let lowered = [false, true].map(|tiles| lower(op, tiles).unwrap());
+    let launches = lowered
+        .into_iter()
+        .flatten()
+        .flat_map(|(launches, _)| launches);
+    let mut kernels = Vec::new();
+    for launch in launches {
+        if !kernels.contains(&launch.kernel) {
+            kernels.push(launch.kernel);
+        }
+    }
+    kernels
 }
 
 fn valid(ops: &[Op<'_>]) -> usize {
@@ -152,19 +161,19 @@ fn lookups() {
     assert!(valid(&ops) > 100);
 }
 
-fn product(dtype: DType, k: usize, beta: Scalar, transposed: bool) -> Op<'static> {
+fn product(dtype: DType, [m, n, k]: [usize; 3], beta: Scalar, transposed: bool) -> Op<'static> {
     let matrix = Matrix {
         offset: 1,
-        ld: 8,
-        batch_stride: 64,
+        ld: 256,
+        batch_stride: 1 << 16,
         transposed,
         conjugated: transposed,
     };
     Op::Gemm(Gemm {
         dtype,
         batch: 2,
-        m: 5,
-        n: 6,
+        m,
+        n,
         k,
         alpha: Scalar::one(dtype),
         beta,
@@ -183,9 +192,9 @@ fn products_and_random_numbers() {
     let mut ops = Vec::new();
     for dtype in DType::ALL {
         for transposed in [false, true] {
-            for k in [0, 7] {
-                ops.push(product(dtype, k, Scalar::zero(dtype), transposed));
-                ops.push(product(dtype, k, Scalar::one(dtype), transposed));
+            for sizes in [[1, 2, 0], [1, 2, 7], [40, 200, 0], [40, 200, 7]] {
+                ops.push(product(dtype, sizes, Scalar::zero(dtype), transposed));
+                ops.push(product(dtype, sizes, Scalar::one(dtype), transposed));
             }
         }
         for distribution in Distribution::ALL {
@@ -199,7 +208,8 @@ fn products_and_random_numbers() {
             }
         }
     }
-    assert_eq!(valid(&ops), 12 * 6 + 6 * 2);
+    // In tiles; straight from memory, in large blocks and in small ones, where conjugation counts but no transposition.
+    assert_eq!(valid(&ops), 12 * 6 + 2 * (12 * 4 + 2 * 2) + 6 * 2);
     validate(&Kernel::Bytes.source());
 }
 
@@ -288,7 +298,7 @@ fn texts() {
     );
     show(
         "gemm_f32",
-        &product(DType::F32, 7, Scalar::zero(DType::F32), false),
+        &product(DType::F32, [40, 200, 7], Scalar::zero(DType::F32), false),
     );
     show(
         "uniform_f16",
