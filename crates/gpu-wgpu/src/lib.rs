@@ -28,6 +28,8 @@ mod driver;
 mod execute;
 mod features;
 mod health;
+#[cfg(any(windows, all(unix, not(target_vendor = "apple"))))]
+mod heaps;
 mod kernels;
 mod lower;
 mod memory;

@@ -2,16 +2,6 @@
 //!
 //! Promises that an allocation's id is never given twice and that the books balance: what was taken
 //! is returned when the buffer is freed. Knows nothing of streams or kernels.
-//!
-//! # Safety
-//!
-//! wgpu does not say how much memory a device has. On Vulkan the heaps are asked for through
-//! wgpu's own handle to the physical device, which is only read.
-
-#![expect(
-    unsafe_code,
-    reason = "asks Vulkan for the sizes of its heaps; see # Safety"
-)]
 
 use std::mem::ManuallyDrop;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -110,26 +100,7 @@ pub(crate) fn total_memory(adapter: &wgpu::Adapter) -> usize {
 }
 
 #[cfg(any(windows, all(unix, not(target_vendor = "apple"))))]
-fn heaps(adapter: &wgpu::Adapter) -> Option<u64> {
-    /// `VK_MEMORY_HEAP_DEVICE_LOCAL_BIT`.
-    const DEVICE_LOCAL: u32 = 1;
-    // SAFETY: the guard's adapter is read only, and neither destroyed nor kept.
-    let vulkan = unsafe { adapter.as_hal::<wgpu::hal::api::Vulkan>() }?;
-    let instance = vulkan.shared_instance().raw_instance();
-    let device = vulkan.raw_physical_device();
-    // SAFETY: vkGetPhysicalDeviceMemoryProperties (Vulkan 1.0) has no precondition but that the
-    // physical device belongs to the instance; both come from one adapter, which the guard holds.
-    let memory = unsafe { instance.get_physical_device_memory_properties(device) };
-    let count = usize::try_from(memory.memory_heap_count).unwrap_or(0);
-    let local: u64 = memory
-        .memory_heaps
-        .iter()
-        .take(count)
-        .filter(|heap| heap.flags.as_raw() & DEVICE_LOCAL != 0)
-        .map(|heap| heap.size)
-        .sum();
-    (local > 0).then_some(local)
-}
+use crate::heaps::heaps;
 
 #[cfg(not(any(windows, all(unix, not(target_vendor = "apple")))))]
 fn heaps(_: &wgpu::Adapter) -> Option<u64> {

@@ -238,6 +238,7 @@ fn apple() -> Outcome {
     }
     Cmd::cargo("check -p gpu-wgpu --target")
         .args(&[TARGET])
+        .env("RUSTFLAGS", "-D warnings")
         .run()?;
     Ok(Done::Passed)
 }

@@ -68,7 +68,7 @@ const FILES: &[(&str, &str)] = &[
         "implements the execution trait",
     ),
     (
-        "crates/gpu-wgpu/src/memory.rs",
+        "crates/gpu-wgpu/src/heaps.rs",
         "asks Vulkan for the sizes of its heaps",
     ),
     (
