@@ -17,8 +17,9 @@ pub(crate) const VENDOR: &str = "wgpu";
 const LEAST_ALIGNMENT: u32 = 16;
 /// No adapter may ask for a wider alignment: what WebGPU guarantees.
 const WIDEST_ALIGNMENT: u32 = 256;
-/// The highest rank that the strided kernels take.
-pub(crate) const STRIDED_RANK: usize = 8;
+/// The highest rank that the strided kernels take. Contractions of many short indices permute
+/// tensors of such ranks; beyond it a copy goes in passes, through memory of its own size.
+pub(crate) const STRIDED_RANK: usize = 16;
 /// Storage buffers that one kernel binds at most.
 pub(crate) const BINDINGS: u32 = 5;
 /// Invocations of a workgroup.

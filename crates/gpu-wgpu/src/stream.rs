@@ -14,10 +14,10 @@ pub(crate) const DISPATCHES: usize = 64;
 /// Bytes of operands after which an encoder is submitted, so that the device starts on large work.
 const BYTES: usize = 16 << 20;
 /// Words of parameters that a kernel has.
-pub(crate) const PARAMS: usize = 64;
-/// Bytes from one kernel's parameters to the next: also the alignment of uniform offsets that
-/// WebGPU guarantees.
-pub(crate) const PARAMS_STRIDE: usize = 256;
+pub(crate) const PARAMS: usize = 128;
+/// Bytes from one kernel's parameters to the next: a multiple of the alignment of uniform offsets
+/// that WebGPU guarantees, 256.
+pub(crate) const PARAMS_STRIDE: usize = 512;
 const _: () = assert!(PARAMS * 4 == PARAMS_STRIDE, "parameters fill their slot");
 
 /// One ordered queue of device work.
@@ -118,7 +118,7 @@ impl Recorder {
         });
         pass.set_pipeline(what.pipeline);
         pass.set_bind_group(0, what.buffers, &[]);
-        // At most DISPATCHES slots of 256 bytes.
+        // At most DISPATCHES slots of 512 bytes.
         pass.set_bind_group(1, &self.group, &[u32::try_from(offset).unwrap_or(0)]);
         pass.dispatch_workgroups(what.groups.0, what.groups.1, 1);
         self.bytes = self.bytes.saturating_add(what.bytes);

@@ -133,27 +133,55 @@ fn copy(plan: &mut Plan<'_>, draft: &Draft, out: DType, input: DType) -> Result<
     plan.copy((part(draft, 0), from), loops)
 }
 
-/// Passes over a contiguous output's loops.
+/// Passes over a contiguous output's loops. They write to a temporary and to the output in turn, so
+/// that the call holds one copy besides its operands, not two.
 fn passes(plan: &mut Plan<'_>, draft: &Draft, out: DType, input: DType) -> Result<(), Error> {
-    let limit = plan.rank();
     let elements = draft.loops.iter().map(|each| each.len).product();
-    // In between, elements have the narrower of the two types.
+    // In between, elements have the narrower of the two types: they fit in the output.
     let between = if out.size() < input.size() {
         out
     } else {
         input
     };
-    let mut temporaries = SmallVec::<[Part; 2]>::new();
+    let output = part(draft, 0);
+    let has_gaps = draft.loops.iter().all(|each| each.strides[0] != 1);
+    let as_room = Part {
+        offset: output.offset * out.size() / between.size(),
+        dtype: between,
+        ..output
+    };
+    let mut rooms = [(!has_gaps).then_some(as_room), None];
     let mut from = part(draft, 1);
+    let (nests, last) = nests(draft, plan.rank());
+    let count = nests.len();
+    for (pass, nest) in nests.into_iter().enumerate() {
+        let room = &mut rooms[(count - pass) % 2];
+        let to = match *room {
+            Some(to) => to,
+            None => *room.insert(Part {
+                slot: plan.temporary(elements, between)?,
+                offset: 0,
+                dtype: between,
+            }),
+        };
+        plan.copy_unrolled((to, from), nest)?;
+        from = to;
+    }
+    plan.copy((output, from), last)
+}
+
+/// The nests of the passes before the last, and that of the last, onto the output.
+fn nests(draft: &Draft, limit: usize) -> (Vec<Loops>, Loops) {
+    let mut nests = Vec::new();
     // View 0 steps through the output, view 1 through what is read, in the order of its storage.
     let mut loops = draft.loops.clone();
     sort_by_step(&mut loops, 1);
     let mut placed = 0;
-    for pass in 0.. {
+    loop {
         let mut target = loops.clone();
         sort_by_step(&mut target, 0);
         if merged(target.clone()) <= limit {
-            return plan.copy((part(draft, 0), from), target);
+            return (nests, target);
         }
         let rest = target.len() - placed;
         let moved = (1..=rest)
@@ -162,24 +190,14 @@ fn passes(plan: &mut Plan<'_>, draft: &Draft, out: DType, input: DType) -> Resul
             .find(|(_, order)| merged(laid_out(order)) <= limit);
         // None: not a permutation of a dense array. Then this pass only makes it one.
         let (count, order) = moved.unwrap_or((0, loops.clone()));
-        if temporaries.len() < 2 {
-            temporaries.push(Part {
-                slot: plan.temporary(elements, between)?,
-                offset: 0,
-                dtype: between,
-            });
-        }
-        let to = temporaries[pass % 2];
         let laid = laid_out(&order);
-        plan.copy_unrolled((to, from), laid.clone())?;
         loops = order;
         for (each, new) in loops.iter_mut().zip(&laid) {
             each.strides[1] = new.strides[0];
         }
+        nests.push(laid);
         placed += count;
-        from = to;
     }
-    Ok(())
 }
 
 /// `loops` with those of `chosen` first.

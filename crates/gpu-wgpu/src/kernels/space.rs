@@ -87,7 +87,7 @@ pub(crate) enum Space {
 
 impl Space {
     /// The ranks that there are kernels for; a view of another rank has leading ones.
-    const RANKS: [u8; 6] = [1, 2, 3, 4, 6, 8];
+    const RANKS: [u8; 8] = [1, 2, 3, 4, 6, 8, 12, 16];
 
     /// The space of views of equal dims.
     pub(crate) fn of<'v>(views: impl Iterator<Item = &'v View32<'v>> + Clone) -> Self {
@@ -100,7 +100,7 @@ impl Space {
     /// The strided space for views of at most that rank.
     pub(crate) fn ranked(rank: usize) -> Self {
         let fits = |known: &&u8| usize::from(**known) >= rank;
-        Self::Strided(Self::RANKS.iter().find(fits).copied().unwrap_or(8))
+        Self::Strided(Self::RANKS.iter().find(fits).copied().unwrap_or(16))
     }
 
     /// How many coordinates there are.

@@ -22,9 +22,9 @@ pub(crate) mod word {
     /// Dimensions, outermost first.
     pub(crate) const DIMS: usize = 24;
     /// Strides of operand 0; those of the next follow after [`RANK`] words.
-    pub(crate) const STRIDES: usize = 32;
+    pub(crate) const STRIDES: usize = DIMS + RANK;
     /// The most dimensions.
-    pub(crate) const RANK: usize = 8;
+    pub(crate) const RANK: usize = 16;
 }
 
 /// The expression for parameter word `at`.
@@ -72,7 +72,7 @@ impl Text {
                 "@group(0) @binding({at}) var<storage, read_write> b{at}: array<{element}>;"
             );
         }
-        head.push_str("@group(1) @binding(0) var<uniform> P: array<vec4<u32>, 16>;\n");
+        head.push_str("@group(1) @binding(0) var<uniform> P: array<vec4<u32>, 32>;\n");
         let mut text = Self {
             head,
             body: String::new(),

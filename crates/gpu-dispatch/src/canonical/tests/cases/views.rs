@@ -292,7 +292,10 @@ fn g2_082_rank_20_permuted() {
     };
     for rank in [3, 4, 8, 64] {
         let lowered = checked(&call, &[&input], &limited(rank, usize::MAX, 1));
-        assert!(lowered.temporaries.len() <= 2, "passes take turns");
+        assert!(
+            lowered.temporaries.len() <= 1,
+            "passes take turns with the output"
+        );
     }
 }
 
